@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * bench_empty OBJECT LIBRARY: puts an empty session on pthread_barrier_wait of LIBRARY, where
- * sbt-trace would put its own, says "ready", and holds it until standard input ends.
- * bench_empty OBJECT: the same of empty programs at every switch and waking of the machine.
+ * "bench_empty OBJECT LIBRARY" attaches an empty uprobe session to pthread_barrier_wait of LIBRARY,
+ * at the address that sbt-trace would choose. It prints "ready", and keeps the probe until standard
+ * input ends. "bench_empty OBJECT" attaches empty programs to each context switch and each wake-up
+ * of the machine instead.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

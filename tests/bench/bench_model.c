@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * What the model costs: ns a crossing, and the memory after millions of episodes. Usage:
- * bench_model [EPISODES [THREADS [SITES [none|whole|parts]]]]; prints one line. Whole: the time of
- * each crossing is accounted for, all on a CPU; parts: each has a detail with its parts and four
- * counters.
+ * Measure the cost of the model: ns per crossing, and the memory after millions of episodes. Usage:
+ * bench_model [EPISODES [THREADS [SITES [none|whole|parts]]]]; prints one line. "whole": the time
+ * of each crossing is accounted for, all of it on a CPU. "parts": each crossing has a detail with
+ * its time parts and four counters.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * What the prediction costs: events a second of the simulator. Usage: bench_predict [THREADS
- * [MEETINGS]]; prints a line for each kind of load. bench_predict shapes prints the speedups of the
- * programs in the image of the paper's instead, for people to hold against its figures.
+ * Measure the cost of the prediction: events per second of the simulator. Usage: bench_predict
+ * [THREADS [MEETINGS]]; prints one line for each kind of load. "bench_predict shapes" prints the
+ * speedups of the programs in tests/unit/test_predict_gen.h, so that people can compare them with
+ * the figures of the paper that is named there.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +22,8 @@ static double now(void)
 }
 
 /*
- * Threads that meet again and again after work of random length; @reads: and ask a neighbour for
- * data.
+ * Make an input in which threads cross a barrier repeatedly, after work of random length. If
+ * @reads, each thread also reads data of its neighbour.
  */
 static int load(uint32_t threads, uint32_t meetings, bool reads, struct predict_input *out)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The merge and the model at the size of large machines: rings laid out as the kernel does, filled
- * with crossings of many threads, read and fed at full speed by one thread. Usage: bench_streams
- * [SOURCES [THREADS [PASSES [TEAM [mixed]]]]]; prints one line. What it takes to fill the rings is
- * not counted. Mixed: the order of departures is random, so that none of what one crossing needs
- * lies beside what the next one does.
+ * Measure the merge and the model at the size of large machines. The rings are laid out like the
+ * kernel's, and hold crossings of many threads. One thread reads and feeds them at full speed.
+ * Usage: bench_streams [SOURCES [THREADS [PASSES [TEAM [mixed]]]]]; prints one line. The time to
+ * fill the rings is not measured. "mixed": the order of departures is random, so that successive
+ * crossings need data from different cache lines.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -30,7 +30,7 @@ struct record {
 
 struct source {
 	int fd;
-	uint8_t *map; /* consumer's page, producer's, the data twice */
+	uint8_t *map; /* the consumer's page, the producer's page, and the data twice */
 	uint64_t pos;
 };
 
@@ -51,7 +51,7 @@ static uint64_t now(void)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts); /* others may have the CPU, too */
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts); /* other processes may use the CPU, too */
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
@@ -81,7 +81,10 @@ static void put(struct bench *b, struct source *s, const struct sbt_crossing *c)
 	size_t at = s->pos & (b->bytes - 1), left = b->bytes - at;
 	uint8_t *data = s->map + 2 * PAGE;
 
-	/* Twice, as the kernel maps it: a record that is torn in the one is whole across both. */
+	/*
+	 * Write both mappings of the data, as in the kernel's ring: a record that wraps in one is
+	 * contiguous in both.
+	 */
 	memcpy(data + at, &r, sizeof(r));
 	if (left < sizeof(r))
 		memcpy(data, (uint8_t *)&r + left, sizeof(r) - left);
@@ -90,7 +93,10 @@ static void put(struct bench *b, struct source *s, const struct sbt_crossing *c)
 	s->pos += sizeof(r);
 }
 
-/* When the @nth of a CPU leaves, after the last has come: they leave in the order of time. */
+/*
+ * Return when the @nth thread of a CPU leaves, in ns after all have arrived. In one stream,
+ * departures are ordered by time.
+ */
 static uint64_t leaves_after(struct bench *b, uint32_t nth)
 {
 	uint64_t each = 10000 / (b->threads / b->nsources + 1);
@@ -98,7 +104,7 @@ static uint64_t leaves_after(struct bench *b, uint32_t nth)
 	return b->mixed && each ? nth * each + next_random(b) % each : nth % 5000 * 2;
 }
 
-/* Each stream once. */
+/* Add one crossing of each thread to the streams. */
 static void fill_round(struct bench *b)
 {
 	uint32_t cpu, thread, nth;
@@ -153,7 +159,7 @@ static int feed(struct bench *b)
 			.tid = c->tid,
 			.seq = c->seq,
 			.site = (uint32_t)c->ip,
-			.count = (uint32_t)c->words,
+			.count = (uint32_t)c->raw_word,
 			.object = c->object,
 			.arrive_ns = c->arrive_ns,
 			.depart_ns = c->depart_ns,

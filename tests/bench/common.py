@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""What the benchmarks have in common: programs, tracers that hold their probes, figures."""
+"""Common code of the benchmarks: programs, tracers that keep their probes attached, figures."""
 import json
 import os
 import re
@@ -26,7 +26,7 @@ def libc():
 
 
 def last_object(out):
-    """The last line that is a JSON object."""
+    """Return the last line that is a JSON object."""
     return json.loads([line for line in out.splitlines() if line.startswith("{")][-1])
 
 
@@ -40,7 +40,7 @@ def say(text, figure, bound=None, unit=""):
 
 
 class Holder:
-    """A program that puts probes in place and keeps them until it is told to go."""
+    """A program that attaches probes and keeps them until it is told to end."""
 
     def __init__(self, argv, ready, stream="stdout", **kwargs):
         self.p = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,

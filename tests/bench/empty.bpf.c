@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
-/* What programs cost that do nothing: the floor that sbt-trace is measured against. */
+/* Programs that do nothing. Their cost is the lower limit that sbt-trace is compared with. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 

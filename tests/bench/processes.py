@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""What processes of a command pay for being followed: a fork, an exec; and whether one survives that runs a copy of its own code."""
+"""Measure the cost of following the processes of a command: of a fork and of an exec. Check whether a process survives that
+runs a copy of its own code."""
 import json
 import os
 import subprocess
@@ -14,7 +15,7 @@ COPIES = 50
 
 
 def run(argv, options=None):
-    """Returns (what the program says, its process in the report, the end of it); the last two are None if it is not traced."""
+    """Return (the program's output, its process in the report, the end record); the last two are None without tracing."""
     if options is None:
         return last_object(subprocess.run(argv, capture_output=True, text=True, check=True).stdout), None, None
     with tempfile.NamedTemporaryFile() as out:
@@ -25,7 +26,7 @@ def run(argv, options=None):
 
 
 def bench_forks():
-    """Processes made one after another: alone, and with an exec of /bin/true. All ways in each turn."""
+    """Create processes one after another, without an exec and with an exec of /bin/true. Each turn runs all ways."""
     ways = {"not traced": None, "traced": (), "--no-causes": ("--no-causes",), "--no-children": ("--no-children",)}
     for what, program in (("a fork", ()), ("a fork and an exec", ("/bin/true",))):
         rows = {way: [] for way in ways}
@@ -38,7 +39,7 @@ def bench_forks():
             for name, key, bound in (("took longer", "process_us", 300 if way == "traced" else None), ("CPU time of its own", "cpu_us", None)):
                 say("    %s, %s" % (way, name),
                     median([r[0][key] - b[0][key] for r, b in zip(rows[way], rows["not traced"])]), bound, " us")
-        # What the report says a process cost is that of its crossings and of its threads' switches: forks are in no estimate.
+        # The report's cost of a process includes crossings and context switches. No estimate includes forks.
         say("    estimated for the parent, by the report, for each process that it made",
             median([(r[1]["cost_ns"] or 0) / FORKS / 1e3 for r in rows["traced"]]), None, " us")
         say("    the tracer's own CPU time, for each process, its start and end included",
@@ -46,7 +47,7 @@ def bench_forks():
 
 
 def survivors(how, wait_us):
-    """Of children of COMMAND that replace their text and go on after so long."""
+    """Run children of COMMAND that replace their text and continue after @wait_us. Return how many survive."""
     lived = 0
     with tempfile.NamedTemporaryFile() as out:
         for _ in range(COPIES):
@@ -57,7 +58,7 @@ def survivors(how, wait_us):
 
 
 def bench_copies():
-    """Children that run a copy of their own text, which has copied breakpoints in it."""
+    """Run children that execute a copy of their own text, which contains copied breakpoints."""
     print("runnable tasks meanwhile, at the mean of a minute: %.1f" % os.getloadavg()[0])
     for wait_us in (0, 1000, 10000):
         lived = [survivors(how, wait_us) for how in ("private", "shared", "file")]

@@ -1,29 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Real programs, traced by sbt-trace and by bpftrace in one run: hits and time inside, function by function.
+"""Real programs, traced by sbt-trace and by bpftrace in one run: compare hits and time inside, function by function.
 
-Nothing is installed here: apt-get install hpcc gromacs lammps graphicsmagick, as many of them as one likes.
+Nothing is installed here. Install any of these first: apt-get install hpcc gromacs lammps graphicsmagick.
 
-Two tracers at one instruction lie in each other's window. sbt-trace comes to a library when a program maps it, so its
-probe is the later one, and the later one runs first (the kernel puts it at the head of the list), at the entry as at
-the end: its window holds what bpftrace does at the entry before it reads the clock, and bpftrace's holds what sbt-trace
-does at the end, about 0.6 us a hit. bpftrace therefore reads the clock first of all: with three maps written before, it
-was 1 us a hit the other way, which is 5 % where waits last 20 us. What is left is said in ns a hit ("bpftrace ... ns").
-What would be worse is another instruction. Where return probes could hurt, sbt-trace sees departures at the ret
-instructions, which are single-stepped: 5 us that a return probe would count as time inside. bpftrace therefore notes the
-time at both, and is held against the one that sbt-trace says it used.
-It probes the very instruction that sbt-trace does at the entry, too: 4 us of single-stepping may lie before it.
-Debian's bpftrace probes only what has a name: the run takes a copy of the library to which names of these instructions
-were added, and nothing else.
+Two tracers with a probe at the same instruction measure each other's handlers. sbt-trace probes a library when a program maps
+it, so its probe is the later one. The kernel puts the later probe at the head of its list, so this probe runs first, at the
+entry and at the exit. Therefore sbt-trace's time includes what bpftrace does at the entry before it reads the clock. bpftrace's
+time includes what sbt-trace does at the exit, about 0.6 us per hit. To limit this error, bpftrace reads the clock first. When
+it wrote three maps before, the error was 1 us per hit in the other direction, which is 5 % of waits of 20 us. The remaining
+error is printed in ns per hit ("bpftrace ... ns").
+Different instructions would cause a larger error. Where return probes could do harm, sbt-trace detects departures at the ret
+instructions. The CPU single-steps these, which takes 5 us that a return probe would count as time inside. bpftrace therefore
+records the time at both, and the comparison uses the one that sbt-trace reports.
+At the entry, too, bpftrace probes the same instruction as sbt-trace, because up to 4 us of single-stepping can precede it.
+Debian's bpftrace can only probe named addresses. So the run uses a copy of the library, to which only names for these
+instructions were added.
 
-The end of a parallel region is held against bpftrace where the thread that began it waits: from the instruction behind
-GOMP_parallel's call of the region's function to GOMP_parallel's ret. (Not a return probe: that would hide the caller,
-by which sbt-trace finds all of a stripped library's regions at once.) Regions of one thread are no episode: functions
-that were run by one thread now and then have other hits, and are left out of the sum of times.
+For the end of a parallel region, the reference is bpftrace's time in the thread that began the region: from the instruction
+after GOMP_parallel's call of the region's function to GOMP_parallel's ret. (A return probe would hide the caller, by which
+sbt-trace finds all regions of a stripped library at once.) Regions of one thread are no episodes. Functions that one thread
+sometimes ran alone have different hits, and are left out of the sum of times.
 
-Half a microsecond matters where waits are short: GROMACS gets a box in which they are not (of 6 nm they last 20 us on a
-quiet machine, and grow with the box). What is said last, of all runs, is what to go by; REAL_RUNS sets how many.
-"""
+Half a microsecond matters if waits are short. So GROMACS gets a box in which they are long: with a box of 6 nm, waits last 20
+us on a quiet machine, and they grow with the box. The summary of all runs, printed last, is the result. REAL_RUNS sets the
+number of runs."""
 import collections
 import functools
 import glob
@@ -49,14 +50,15 @@ MPIRUN = ("mpirun.openmpi", "--oversubscribe", "-np")
 
 
 def library(program, name):
-    """The file of a library that the program needs; None."""
+    """Return the file of a library that the program needs, or None."""
     out = subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout
     found = re.search(r"%s\S* => (\S+)" % re.escape(name), out)
     return os.path.realpath(found.group(1)) if found else None
 
 
 def rets(path, symbol):
-    """Addresses of the ret instructions that the function comes to, through jumps out of it too, by objdump."""
+    """Return the addresses of the ret instructions that the function reaches, also through jumps out of it, according to
+    objdump."""
     out = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=True).stdout
     found = re.search(r"^([0-9a-f]+) \w %s(@|$)" % re.escape(symbol), out, re.M)
     code, todo, seen, ends = code_of(path), [int(found.group(1), 16)] if found else [], set(), set()
@@ -77,7 +79,7 @@ def rets(path, symbol):
 
 
 def behind_call(path, symbol):
-    """The address behind the function's call by a pointer."""
+    """Return the address after the function's call through a pointer."""
     out = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=True).stdout
     at = int(re.search(r"^([0-9a-f]+) \w %s(@|$)" % re.escape(symbol), out, re.M).group(1), 16)
     code = code_of(path)
@@ -88,7 +90,7 @@ def behind_call(path, symbol):
 
 @functools.lru_cache(None)
 def code_of(path):
-    """{address: (mnemonic, target of a jump, address of the next, target of a call)} of .text."""
+    """Return {address: (mnemonic, target of a jump, address of the next instruction, target of a call)} for .text."""
     out = subprocess.run(["objdump", "-d", "-j", ".text", "--no-show-raw-insn", path], capture_output=True, text=True,
                          check=True).stdout
     found = [(int(a, 16), re.sub(r"^(bnd|repz|notrack) +", "", text))
@@ -102,7 +104,7 @@ def code_of(path):
 
 
 def give_sizes(path):
-    """bpftrace wants functions that have a size: one byte for each that has none."""
+    """Give each function without a size a size of one byte, because bpftrace requires sizes."""
     with open(path, "r+b") as f:
         sections = subprocess.run(["readelf", "-SW", path], capture_output=True, text=True, check=True).stdout
         at, size = (int(x, 16) for x in re.search(r"\] \.symtab +SYMTAB +\S+ (\S+) (\S+)", sections).groups())
@@ -117,14 +119,15 @@ def give_sizes(path):
 
 
 def entries(path):
-    """{function: offset in the file of sbt-trace's probe}: what lies before it is in no wait, so it is where to look from."""
+    """Return {function: offset in the file of sbt-trace's probe}. Instructions before this offset are in no wait, so bpftrace
+    starts there, too."""
     out = subprocess.run([SBT, "list", "--json", path], capture_output=True, text=True, check=True).stdout
     places = [json.loads(text) for text in out.splitlines()]
     return {r["function"]: r["offset"] for r in places if r["type"] == "place" and r["problem"] is None}
 
 
 def with_names(path, symbols, cwd):
-    """A copy of the library in which the functions' beginnings (bench_in_...) and ret instructions have names: (path, {symbol:
+    """Copy the library, and add names for the functions' beginnings (bench_in_...) and ret instructions. Return (path, {symbol:
     names of rets})."""
     copy = os.path.join(cwd, "lib", os.path.basename(path))
     soname = re.search(r"SONAME.*\[(.*)\]", subprocess.run(["readelf", "-dW", path], capture_output=True, text=True,
@@ -134,7 +137,7 @@ def with_names(path, symbols, cwd):
     text, text_offset = (int(x, 16) for x in re.search(r"\] \.text +PROGBITS +(\S+) +(\S+)", sections).groups())
     names, options, begins = {}, [], entries(path)
     for symbol in symbols:
-        # MPI_X and PMPI_X are one function.
+        # MPI_X and PMPI_X are the same function.
         begin = begins.get(symbol) or begins["P" + symbol]
         options += ["--add-symbol", "bench_in_%s=.text:0x%x,function,global" % (symbol, begin - text_offset)]
     if symbols == GOMP:
@@ -145,7 +148,7 @@ def with_names(path, symbols, cwd):
         names[symbol] = ["bench_ret_%x" % address for address in addresses]
         for name, address in zip(names[symbol], addresses):
             options += ["--add-symbol", "%s=.text:0x%x,function,global" % (name, address - text)]
-    # One ret may end several of them.
+    # Several functions can end at the same ret.
     pairs = dict(zip(options[1::2], options[::2]))
     subprocess.run(["objcopy", *(word for option, flag in pairs.items() for word in (flag, option)), path, copy], check=True)
     give_sizes(copy)
@@ -156,7 +159,8 @@ def with_names(path, symbols, cwd):
 
 
 def script(path, symbols, names):
-    """Calls by process, function and place, with the time to the ret instruction and to the return."""
+    """Return a script that counts calls by process, function and call site, with the time to the ret instruction and to the
+    return."""
     parts = ['BEGIN { printf("ready\\n"); }']
     key = "pid, @fn[tid], @from[tid]"
     for name in sorted({name for symbol in symbols for name in names[symbol]}):
@@ -204,7 +208,7 @@ def stop_bpftrace(p):
 
 
 class Mappings(threading.Thread):
-    """Where the processes below one have their files, looked at while they run."""
+    """The mapped files of the processes below a process, read while they run."""
 
     def __init__(self, pid):
         super().__init__()
@@ -236,7 +240,7 @@ class Mappings(threading.Thread):
             pass
 
     def place(self, pid, address):
-        """(file, offset in it) of the instruction before an address."""
+        """Return (file, offset in the file) of the instruction before an address."""
         for low, high, offset, path in self.spans[pid]:
             if low < address <= high:
                 return path, address - 1 - low + offset
@@ -244,7 +248,7 @@ class Mappings(threading.Thread):
 
 
 def virtual_to_file(path):
-    """sbt-trace names places by address in the file's image; maps by offset in the file."""
+    """Convert an address: sbt-trace reports addresses in the file's image, the mappings have offsets in the file."""
     out = subprocess.run(["readelf", "-lW", path], capture_output=True, text=True, check=False).stdout
     loads = [[int(x, 16) for x in m] for m in re.findall(r"LOAD\s+0x(\S+) 0x(\S+) 0x\S+ 0x(\S+)", out)]
 
@@ -257,7 +261,7 @@ def virtual_to_file(path):
 
 
 class Groups:
-    """Places that one row of the report joins: a barrier that ranks come to by different calls."""
+    """Call sites that share a row of the report, such as a barrier that ranks reach through different calls."""
 
     def __init__(self):
         self.parent = {}
@@ -274,7 +278,8 @@ class Groups:
 
 
 def run_both(command, path, symbols, cwd, kinds):
-    """One run under both. Returns rows {(symbols): [hits, hits, ns, ns]}, the places, and the end record."""
+    """Run the command under both tracers at once. Return the rows {(symbols): [hits, hits, ns, ns]}, the call sites, and the
+    end record."""
     gate, out = os.path.join(cwd, "gate"), os.path.join(cwd, "trace.json")
     path, ret_names = with_names(path, symbols, cwd)
     text, env = script(path, symbols, ret_names), dict(ENV, LD_LIBRARY_PATH=os.path.dirname(path))
@@ -305,7 +310,8 @@ def run_both(command, path, symbols, cwd, kinds):
 
 
 def join_tails(of, names, library_path):
-    """Barriers at the end of a region's function are jumped to: they return into the library; sbt-trace names the function."""
+    """Join the rows of barriers at the end of a region's function. They are reached by a jump and return into the library, but
+    sbt-trace names the function."""
     jumped = [g for g, r in of.items() if not r[0] and g[0] == library_path]
     tails = [g for g, r in of.items() if not r[1]]
     if jumped and tails and sum(of[g][1] for g in jumped) == sum(of[g][0] for g in tails):
@@ -316,7 +322,7 @@ def join_tails(of, names, library_path):
 
 
 def hold(records, maps, look, symbols, kinds, library_path):
-    """sbt-trace's rows against bpftrace's sums."""
+    """Compare sbt-trace's rows with bpftrace's sums."""
     groups, converters = Groups(), {}
     of = collections.defaultdict(lambda: [0, 0, 0, 0])
     names = collections.defaultdict(set)
@@ -351,7 +357,7 @@ def hold(records, maps, look, symbols, kinds, library_path):
 
 
 def hold_joins(records, maps, look, place_of):
-    """The same of the ends of regions, for the threads that begin them: [hits, hits, ns, ns], functions, functions left out."""
+    """Compare the ends of regions, for the threads that begin them. Return [hits, hits, ns, ns], functions, functions left out."""
     by_region = collections.defaultdict(lambda: [0, 0, 0, 0])
     for row in records:
         if row["type"] == "barrier" and row["family"] == "gomp" and row["kind"] == "join":
@@ -379,7 +385,7 @@ def line(program, name, r):
 
 
 def table(title, command, path, symbols, cwd, kinds, runs=2):
-    """The command under both tracers at once, several times."""
+    """Run the command under both tracers at once, several times, and print a table."""
     all_runs = collections.defaultdict(list)
     for _ in range(int(os.environ.get("REAL_RUNS", runs))):
         of, names, regions, (join, same, other), by_exit, records = run_both(command, path, symbols, cwd, kinds)
@@ -408,7 +414,7 @@ def table(title, command, path, symbols, cwd, kinds, runs=2):
 
 
 def summary(title, name, rows):
-    """All runs in one line."""
+    """Print all runs in one line."""
     ratios, hits = [r[2] / r[3] for r in rows], sum(r[1] for r in rows)
     if rows:
         print("    %s, %s: %d runs, from %s to %s, mean %s; bpftrace %+.0f ns a hit, of waits of %.1f us" %
@@ -421,7 +427,7 @@ HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 
 
 def hpcc(cwd):
-    """Its processes' grid is 1 x 2: of three ranks one waits for the others, and two CPUs are shared."""
+    """HPCC uses a grid of 1 x 2 processes: of three ranks, one waits for the others, and two share the CPUs."""
     with open(HPCC_INPUT, encoding="utf-8") as f:
         text = f.read()
     text = re.sub(r"(?m)^1000 ( *Ns)", r"1500 \1", re.sub(r"(?m)^2 ( *Ps)", r"1 \1", text))
@@ -452,7 +458,7 @@ run 300
 
 
 def lammps(cwd):
-    """Two thirds of the box are full, so one rank has less to do than the other."""
+    """Two thirds of the box are full, so one rank has less work than the other."""
     with open(os.path.join(cwd, "in.lj"), "w", encoding="ascii") as f:
         f.write(LAMMPS_INPUT)
     table("lammps, 2 ranks", (*MPIRUN, "2", "lmp", "-in", "in.lj"), library(shutil.which("lmp"), "libmpi.so"), MPI,
@@ -482,8 +488,8 @@ water
 
 
 def gromacs(cwd):
-    """A box of water of 9 nm, that waits be long against a hit. Its edges have not been relaxed: with steps of 2 fs one run
-    in four breaks off by itself."""
+    """A box of water of 9 nm, so that waits are long compared with a hit. Its edges have not been relaxed: with steps of 2 fs,
+    one run in four fails by itself."""
     for name, text in (("md.mdp", GROMACS_RUN), ("topol.top", GROMACS_TOPOLOGY)):
         with open(os.path.join(cwd, name), "w", encoding="ascii") as f:
             f.write(text)
@@ -498,7 +504,7 @@ def gromacs(cwd):
 
 
 def graphicsmagick(cwd):
-    """It has ends of regions only: of a few alone, the first, which are cold, would be most."""
+    """The program has ends of regions only. With few regions, the first ones, for which caches are cold, would dominate."""
     command = ["gm", "convert", "-size", "700x700", "plasma:red-blue", *["-blur", "0x3", "-sharpen", "0x2"] * 20, "null:"]
     table("gm, 2 OpenMP threads", command,
           library(shutil.which("gm"), "libgomp.so"), GOMP, cwd, ("gomp",), runs=5)

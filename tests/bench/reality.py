@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""The prediction against what is then measured: programs recorded on one CPU, predicted for two, run on two.
+"""Compare predictions with measurements: record programs on one CPU, predict two CPUs, and run the programs on two.
 
-A prediction has whole CPUs; two of a machine may be two halves of a core, or others' too. So what two CPUs do here is
-measured in between: two copies of the same program, each on a CPU of its own, against one alone. That is the same
-instructions and the same room in caches, and nothing that two threads of one program have to do with each other, which
-is the prediction's affair. A plain loop beside itself is printed too. All are taken in turns, so that what others do
-to this machine is done to all of them alike; of each time the least counts, since others only add. How much of the
-CPUs others had while it was measured is printed: above a few per cent the figures are theirs."""
+A prediction assumes whole CPUs. Two CPUs of a machine may be two threads of one core, or be used by other programs as well. So
+the capacity of two CPUs is measured: two copies of the same program, each on its own CPU, compared with one copy alone. The
+copies have the same instructions and the same share of the caches, but none of the interaction between threads, which is left
+to the prediction. Two copies of a plain loop are measured as well. All measurements alternate, so that other load affects all
+of them alike. The shortest time of each counts, because other load only adds time. The share of the CPUs that other programs
+used is printed: above a few per cent, the figures depend on them."""
 import json
 import os
 import statistics
@@ -21,10 +21,10 @@ SBT = os.path.join(ROOT, "build/sbt-trace")
 WORK = os.path.join(ROOT, "build/workloads")
 ROUNDS = 9
 RECORDINGS = 5
-# Of the CPUs' time: above that what is measured is theirs, and nothing is concluded.
+# Share of the CPUs' time. If other programs use more, no conclusion is drawn.
 OTHERS = 0.1
 PROGRAMS_LEAST = 5
-# Before whatever else runs here: it is to be measured what the program does with two CPUs, not what others leave.
+# Run before other programs, to measure what the program does with two CPUs and not with the rest of them.
 FIRST = ["chrt", "-r", "1"] if os.geteuid() == 0 else []
 LOOP = [sys.executable, "-S", "-c", "x = 0\nfor i in range(1500000): x += i"]
 
@@ -47,7 +47,7 @@ def argv_of(options, threads):
 
 
 def timed(*commands):
-    """Seconds until all have ended; each is (cpus, argv)."""
+    """Return the seconds until all commands have ended. Each command is (cpus, argv)."""
     begin = time.perf_counter()
     running = [subprocess.Popen([*FIRST, "taskset", "-c", cpus, *argv], stdout=subprocess.DEVNULL)
                for cpus, argv in commands]
@@ -59,7 +59,7 @@ def timed(*commands):
 
 
 class Others:
-    """What share of the CPUs was used by what is none of ours, the host's theft included."""
+    """Measure the share of the CPUs that other processes used, including the host's steal time."""
 
     def __init__(self, cpus):
         self.cpus = cpus
@@ -83,7 +83,7 @@ class Others:
 
 
 def record(argv, cpu, machine=None):
-    """The program as predicted, by number of processors."""
+    """Record the program on one CPU. Return the predictions by number of processors."""
     with tempfile.NamedTemporaryFile() as f:
         subprocess.run([*FIRST, "taskset", "-c", cpu, SBT, "record", "-q", "-o", f.name, "--", *argv], check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -95,19 +95,20 @@ def record(argv, cpu, machine=None):
 
 
 def calibrated(folder, cpus):
-    """This machine's parameters: the barriers are those of here, and not of a usual laptop."""
+    """Return a file with this machine's parameters, so that the barriers are those of this machine and not of a typical laptop."""
     path = os.path.join(folder, "machine")
     subprocess.run([*FIRST, "taskset", "-c", ",".join(cpus), SBT, "predict", "--calibrate", "-o", path], check=True)
     return path
 
 
 def least_disturbed(predictions):
-    """Of several recordings that in which least was computed: others only add."""
+    """Return the recording with the least computing time, because other load only adds time."""
     return min(predictions, key=lambda p: p[1]["time_ns"])
 
 
 def compare(name, argv, cpus, machine):
-    """Prints, and returns the errors of the speedup, scaled by copies, by the loop, and what others had of the CPUs."""
+    """Print a comparison. Return the errors of the speedup, scaled by copies and by the loop, and the share of the CPUs that
+    others used."""
     one, two, copies, loop, loops, predictions = [], [], [], [], [], []
     others = Others(cpus)
     for i in range(ROUNDS):
@@ -120,7 +121,7 @@ def compare(name, argv, cpus, machine):
             predictions.append(record(argv, cpus[0], machine))
     p = least_disturbed(predictions)
     capacities = 2 * min(one) / min(copies), 2 * min(loop) / min(loops)
-    # No more than two CPUs: what is above is noise.
+    # Limit the capacity to two CPUs: more is noise.
     predicted = [1 + (p[2]["speedup"] - 1) * (min(c, 2) - 1) for c in capacities]
     measured = min(one) / min(two)
     errors = [abs(x / measured - 1) for x in predicted]
@@ -144,8 +145,8 @@ def median_error(errors, which=0):
 
 
 def bench_reality():
-    """Fail if the median of the undisturbed runs is above the limit. Where less than PROGRAMS_LEAST were left
-    alone nothing is said but what was seen."""
+    """Fail if the median error of the undisturbed runs is above the limit. If fewer than PROGRAMS_LEAST runs were undisturbed,
+    only print the figures."""
     cpus = two_cpus()
     if len(cpus) < 2:
         return
@@ -175,17 +176,16 @@ def bench_reality():
 
 # --- the same ranking ---------------------------------------------------------------------------------
 
-# So much less is nothing that is ranked: what is recorded of one program differs by half of it from time to time.
+# Smaller differences are not ranked: recordings of one program differ by half of this from time to time.
 NEAR = 0.08
 # A program on the sibling hyperthread, or one that uses the same caches, makes a CPU up to 1.8 times slower here, for seconds.
-# A least time that was met so often is the program's own, if others leave the CPUs alone but for so much. Where what was
-# recorded of one program is so much nearer to what it takes on that CPU than what was recorded of the other, one of
-# them was recorded with half a core.
+# If a shortest time was reached MET times, to within NEAR, it is the program's own. APART: if the two recordings differ more in
+# their ratio of predicted to measured time on one CPU, one of them was recorded with less than a whole core.
 MET = 3
 APART = 0.25
 
 RANKED_THREADS = (2, 3, 4, 6, 8)
-# Size of the matrix, and rounds: the larger takes longer, and less of it is noise. And steps of arithmetic an element.
+# Size of the matrix, and rounds: a larger matrix takes longer and has less noise. WEIGHT: steps of arithmetic per element.
 RANKED_SIZES = ((256, 15), (320, 9), (384, 7))
 WEIGHT = 16
 
@@ -195,9 +195,9 @@ def settled(times):
 
 
 def more_than_noise(a, b):
-    """Taken in turns. The six least of both are of one of them (by chance in 17 cases of 1000 at most), most rounds say the
-    same, and the least differs by more than what is near. The least, for what others do to this machine only adds, and
-    to some rounds more than to others."""
+    """Return whether two alternating series differ by more than noise: the six shortest times are all from one series (by
+    chance in 17 of 1000 cases at most), most rounds agree, and the shortest times differ by more than NEAR. The shortest
+    times count, because other load only adds time, and to some rounds more than to others."""
     least = sorted([(t, 0) for t in a] + [(t, 1) for t in b])[:6]
     rounds = statistics.median(x / y for x, y in zip(a, b))
     return len({which for _, which in least}) == 1 and sign(min(a), min(b)) != 0 and (rounds > 1) == (min(a) > min(b))
@@ -213,9 +213,9 @@ def lu(partition, threads, size, weight=WEIGHT):
 
 
 def ranking(measured, predictions, alone, others):
-    """Of (in blocks, dealt out), lists of seconds and of predicted ns: what was found, in words, and whether it can be
-    told, and whether it is as predicted. @alone: of both, how many times as long as measured one CPU was predicted to
-    take. @others: what share of the CPUs they had."""
+    """Compare lists of measured seconds and of predicted ns for (blocks, cyclic). Return the result in words, whether a ranking
+    can be determined, and whether it is as predicted. @alone: for both, predicted time on one CPU divided by the measured
+    time. @others: share of the CPUs that others used."""
     if others > OTHERS or not all(settled(t) for t in (*measured, *predictions)):
         return "disturbed, cannot be told", False, True
     if max(alone) / min(alone) > 1 + APART:
@@ -230,7 +230,7 @@ def ranking(measured, predictions, alone, others):
 
 
 def rank(other, threads, size, rounds, cpus, machine, weight=WEIGHT):
-    """Prints a line for each number of CPUs; returns (told, as predicted) of each."""
+    """Print a line for each number of CPUs. Return (determined, as predicted) for each."""
     both = [lu(partition, threads, size, weight) for partition in ("block", other)]
     wheres, times, predictions, others = (cpus[0], ",".join(cpus)), {}, ([], []), Others(cpus)
     for i in range(rounds):
@@ -255,19 +255,19 @@ def rank(other, threads, size, rounds, cpus, machine, weight=WEIGHT):
 
 
 def bench_ranking():
-    """LU with its rows in blocks against LU with its rows dealt out, row r to thread r mod n for good: for each size, and
-    each number of threads and of CPUs, which of them is said to be ahead from a recording on one CPU, and which then is.
-    Fails where what was measured can be told and is not what was predicted.
+    """Compare LU with rows in blocks and LU with a fixed cyclic distribution, in which row r always belongs to thread r mod n.
+    For each size, number of threads and number of CPUs, predict from a recording on one CPU which variant is faster, and
+    measure it. Fail if the measurement has a clear result that was not predicted.
 
-    Each element takes WEIGHT steps of arithmetic, and there is an untouched page between any two rows. Without that
-    the ranking is one of memory: where two CPUs share no cache, one that fetches ahead, past the end of its row, takes what
-    the other is writing, and computing took 1.25 times as long with rows dealt out, so that the better balanced one was the
-    slower. What lines of caches take to get to another CPU is in no recording of one. So the thesis's loop, which deals
-    the rows out anew in every iteration, with an element a step, takes 166 ms where its rows are in the other's cache, and 63
-    when the host happens to have put both CPUs behind one; it is shown last, and nothing is asked of it.
+    Each element takes WEIGHT steps of arithmetic, and an unused page separates any two rows. Without that, memory effects
+    determine the ranking: if two CPUs share no cache, a CPU that prefetches past the end of its row reads what the other CPU is
+    writing. Computing with a cyclic distribution then took 1.25 times as long, so the better balanced variant was slower. A
+    recording on one CPU does not contain the time to move cache lines to another CPU. The thesis's loop distributes the rows
+    anew in every iteration, with one step per element. It takes 166 ms if its rows are in the other CPU's cache, and 63 ms if
+    the host happens to put both CPUs behind one cache. This loop is shown last, and is not checked.
 
-    What else makes balance gain less than it promises is in the prediction, as WakeTime and FlagTime: a waiting thread sleeps,
-    and where all come at one time each episode is longer by what it takes to be awake again."""
+    Another effect reduces the gain from balance, and is in the prediction as WakeTime and FlagTime: a waiting thread sleeps, so
+    if all threads arrive at the same time, each episode lasts longer by the wake-ups."""
     cpus, found = two_cpus(), []
     if len(cpus) < 2:
         return

@@ -1,14 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""The measured figures of the project, as ratios within one run. Benchmarks, not tests: nothing fails but reality and
-ranking, which check their own results.
+"""The measured figures of the project, as ratios within one run. These are benchmarks, not tests: only reality and ranking can
+fail, because they check their own results.
 
 usage: tests/bench/run.py [NAME...]     names: cost aggregate causes switch bpftrace accuracy loss memory
                                         start strangers hang model record real predict forks copies reality ranking
                                         table
-                                        (of the table one part: table.tools table.thesis table.estimates table.cold)
-"""
+                                        (parts of the table: table.tools table.thesis table.estimates table.cold)"""
 import functools
 import json
 import os
@@ -56,14 +55,14 @@ def crossing_turns():
 
 
 def say_ratio(text, starts, more, less, floor, bound):
-    """Of what is added to @floor, at the median of the starts."""
+    """Print the ratio of the costs beyond @floor, as the median of the starts."""
     ratios = [difference(rows, more, floor) / difference(rows, less, floor) for rows in starts]
     say(text, median(ratios), bound)
     print("    single starts: " + " ".join("%.2f" % r for r in sorted(ratios)))
 
 
 def bench_cost():
-    """What a crossing costs beside an empty probe, by records."""
+    """Compare the cost of a crossing, with records, to that of an empty probe."""
     starts = crossing_turns()
     for name in RECORDS:
         say_ratio("added cost of a crossing, one thread, %s, against an empty session" % name, starts, name, EMPTY, "bare", 1.35)
@@ -85,9 +84,9 @@ def spent(argv, options=None, holder=None):
 
 
 def bench_aggregate():
-    """What a crossing takes by sums and by records, beside an empty session. Two definitions: the crossing itself, which is what
-    the program waits for; and the CPU time of all processes, sbt-trace's own in it: some process must read what is written.
-    There starting and ending of sbt-trace is measured with a run of next to nothing, and taken off."""
+    """Compare a crossing with sums, with records, and with an empty session. Measure two times: that of the crossing itself,
+    which the program waits for; and the CPU time of all processes including sbt-trace, because some process must read what
+    is written. For the second, the cost of starting and ending sbt-trace is measured with a very short run and subtracted."""
     starts = crossing_turns()
     for name in RECORDS:
         say_ratio("what sums add beyond an empty session, against %s" % name, starts, "sums", name, EMPTY, 0.5)
@@ -108,12 +107,12 @@ def bench_aggregate():
 
 
 COUNTERS = ("-e", "page-faults,context-switches,task-clock,cpu-migrations")
-# None that the accounting is informed of anyway.
+# These events exclude those that the accounting handles anyway.
 ALL_READ = ("-e", "minor-faults,cpu-clock,task-clock,cpu-migrations")
 
 
 def bench_causes():
-    """What accounting for the time adds to a crossing, and four counters with it."""
+    """Measure how much accounting for time adds to a crossing, and how much four counters add."""
     ways = {"plain": ("--no-causes",), "causes": (), "counters": COUNTERS, "all read": ALL_READ}
     for threads, extra, key, turns in ((1, (), "ns_per_call", 9),
                                        (4, ("--threads", "4", "--seconds", "3"), "ns_per_episode", 7)):
@@ -136,7 +135,7 @@ def bench_causes():
 
 
 def bench_switch():
-    """Two threads pass a byte back and forth on one CPU: traced, and next to a trace of another program."""
+    """Let two threads pass a byte back and forth on one CPU: traced, and while another program is traced."""
     def switch():
         out = subprocess.run([workload("bench_switch")], capture_output=True, text=True, check=True).stdout
         return last_object(out)["ns_per_switch"]["median"]
@@ -214,7 +213,7 @@ def bench_accuracy():
 
 
 def trace_json(argv, seconds, extra=()):
-    """Runs sbt-trace on argv and returns (end record, peak RSS in MiB of sbt-trace)."""
+    """Run sbt-trace on @argv. Return (end record, peak RSS of sbt-trace in MiB)."""
     with tempfile.NamedTemporaryFile() as out:
         p = subprocess.Popen([SBT, "--json", "-o", out.name, *extra, "--", *argv], stdout=subprocess.DEVNULL, env=ENV)
         peak = 0
@@ -256,7 +255,7 @@ def bench_start():
 
 
 def bench_hang():
-    """64 threads of which one has arrived at the barrier and 63 read from empty pipes, eleven calls deep."""
+    """Run 64 threads. One has arrived at the barrier, and 63 read from empty pipes, eleven calls deep."""
     p = subprocess.Popen([workload("hung"), "--kind", "pipe", "--threads", "64", "--missing", "63", "--depth", "10"],
                          stdout=subprocess.PIPE, text=True)
     whole, missing = [], set()
@@ -308,7 +307,7 @@ def bench_strangers():
 
 
 def bench_model():
-    """The model alone; and the merge with it, from few CPUs to many: wanted are 5 million crossings a second."""
+    """Measure the model alone, and together with the merge, from few CPUs to many. The goal is 5 million crossings per second."""
     subprocess.run([os.path.join(BENCH, "bench_model")], check=False)
     for threads in ("1000", "10000"):
         for sources in ("64", "256", "1024"):
@@ -317,7 +316,8 @@ def bench_model():
 
 
 def crossing_figures(options):
-    """What a crossing takes, ns: of one thread that never waits; of the tracer, CPU time, where 4 threads take turns."""
+    """Return the time of a crossing, ns: for one thread that never waits; and the tracer's CPU time, with 4 threads that take
+    turns."""
     alone = run_traced(options, [workload("bench_crossing")])["ns_per_call"]
     with tempfile.NamedTemporaryFile() as out:
         run = subprocess.run([SBT, "-q", "--json", "-o", out.name, *options, "--", workload("bench_crossing"), "--threads",
@@ -345,7 +345,8 @@ def bench_record_cost(folder):
 
 
 def bench_record_size(folder):
-    """What waits of all kinds take; then 10 million crossings, back to back, or as many as there were in a minute."""
+    """Measure the record sizes of waits of all kinds. Then record 10 million crossings, back to back, or as many as one minute
+    allows."""
     recording, out = os.path.join(folder, "r"), os.path.join(folder, "out")
     for text, argv in (("8 threads, random work", ["gen", "--threads", "8", "--rounds", "2000", "--work",
                                                     "random:10us:500us:1"]),
@@ -375,7 +376,7 @@ def bench_record():
 
 
 def bench_predict():
-    """The simulator, wanted: at least 5 million events a second."""
+    """Measure the simulator. The goal is at least 5 million events per second."""
     subprocess.run([os.path.join(BENCH, "bench_predict")], check=False)
 
 

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""What tracing costs, by sbt-trace and by what else one would take: the same program under each tool in turn.
+"""The cost of tracing with sbt-trace and with other tools: each tool in turn traces the same program.
 
-Three programs: one thread alone at its barrier, back to back (all of it is the tool's price); two threads with phases of
-50 us, and of 1 ms. Each does a fixed number of steps of work and says itself how long its rounds took, so that no tool's
-start or report counts. Each figure is the median over turns, in each of which every tool has its go; ratios are taken
-within a turn. The others are given the same task, to note each call of pthread_barrier_wait and its return:
-bpftrace sums up the time inside, perf records both, uftrace hooks the call, LTTng-UST is told by the program itself
-(it cannot see the call, so that program is built for it).
+There are three programs: one thread that crosses its own barrier back to back, so that all time is the tool's cost; and two
+threads with phases of 50 us and of 1 ms. Each does a fixed number of steps of work and measures its own rounds, so that the
+start and the report of a tool do not count. Each figure is the median over turns. Every tool runs in each turn, and ratios are
+taken within a turn. The other tools get the same task, to record each call of pthread_barrier_wait and its return: bpftrace
+sums up the time inside, perf records both, uftrace hooks the call, and the program itself calls LTTng-UST (it cannot see the
+call, so that program is built for it).
 
-Then the thesis's protocol (section 5.5, table 5.2): programs modelled on SPLASH-2's, growing sizes, off, attached
-with nothing reported, everything watched with two counters; and what sbt-trace estimates that it costs, against what it does.
+The second part follows the protocol of E. Novillo's thesis (University of Alberta, 2002, section 5.5, table 5.2): programs
+modelled on SPLASH-2's with growing sizes run without tracing, attached with nothing reported, and with everything watched and
+two counters. sbt-trace's estimate of its cost is compared with the measured cost.
 
-As many of bpftrace, linux-perf, uftrace and lttng-tools take part as are installed (scripts/setup bench). The figures go to
-build/bench/table.json, and as a picture (python3-matplotlib) to build/bench/cost.svg.
-"""
+Of bpftrace, linux-perf, uftrace and lttng-tools, the installed ones take part (scripts/setup bench). The figures go to
+build/bench/table.json, and a picture (python3-matplotlib) to build/bench/cost.svg."""
 import contextlib
 import itertools
 import json
@@ -48,7 +48,7 @@ def output(argv, timeout=300):
     return last_object(run.stdout)
 
 
-# --- the tools: each runs a command and returns what it said -------------------------------------------------
+# --- the tools: each runs a command and returns its output ------------------------------------------------------
 
 def sbt(*options, quiet=QUIET):
     def run(argv):
@@ -90,7 +90,7 @@ def uftrace(argv):
 
 @contextlib.contextmanager
 def session_daemon(folder):
-    """Of LTTng: ended again if it was not there before."""
+    """LTTng's session daemon. End it if it did not run before."""
     own = os.path.join(folder, "pid")
     subprocess.run(["lttng-sessiond", "--daemonize", "--pidfile", own], check=False, capture_output=True)
     try:
@@ -120,7 +120,7 @@ def knows(option):
 
 
 def tools():
-    """Name, how it runs a command, and whether it can here; the first is what the others are held against."""
+    """Return each tool's name, how it runs a command, and whether it is available. The first is the reference."""
     return [(name, run) for name, run, there in (
         ("bare", output, True),
         ("an empty probe", held_by(empty_session), True),
@@ -149,10 +149,10 @@ def programs():
 
 
 def in_turn(ways, argv, turns):
-    """How long a round took, in ns, by way: one figure a turn."""
+    """Return the time of a round, ns, by way: one figure per turn."""
     rows = {name: [] for name, _ in ways}
     for turn in range(turns):
-        # Not always in the same order: what a machine does now and then is to meet all of them.
+        # Change the order, so that periodic load of the machine affects all ways.
         for name, run in ways[turn % len(ways):] + ways[:turn % len(ways)]:
             said = run(argv)
             rows[name].append(said["elapsed_ns"] / said.get("rounds", 1))
@@ -187,7 +187,7 @@ def table_of_tools(result):
 
 # --- the thesis's protocol -----------------------------------------------------------------------------------
 
-# The goal is for phases of PHASE_NS and more; the smaller ones show how the price grows as they shrink.
+# The goal is for phases of PHASE_NS and more. Smaller phases show how the relative cost grows.
 SIZES = [("radix", "1M keys", ["2", str(1 << 20), "40"]),
          ("radix", "2M keys", ["2", str(1 << 21), "20"]),
          ("radix", "4M keys", ["2", str(1 << 22), "10"]),
@@ -200,15 +200,15 @@ SIZES = [("radix", "1M keys", ["2", str(1 << 20), "40"]),
 PHASE_NS = 1000000
 STARTS, WARM_RUNS, WARM_TURNS = 3, 2, 5
 def episodes_of(argv):
-    """As the program counts them."""
+    """Return the number of episodes that the program counts."""
     said = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True).stdout
     return int(re.findall(r"episodes=(\d+)", said)[-1])
 
 
 def whole_runs(ways, program, arguments):
-    """What runs took by each way, in ns: name -> a list, in all turns of several starts. A program runs again and again in one
-    process for each (bench_again.c): a start takes longer than what is looked for. Where its memory comes to lie is another
-    at each start."""
+    """Return the times of whole runs by each way, in ns: name -> a list, over all turns of several starts. A program runs
+    repeatedly in one process for each start (bench_again.c), because a start takes longer than the differences that are
+    measured. The location of its memory differs between starts."""
     rows = {name: [] for name in ways}
     for _ in range(STARTS):
         with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
@@ -219,8 +219,8 @@ def whole_runs(ways, program, arguments):
 
 
 def interval(values):
-    """Of the median, with 95 %: between which of the sorted values it lies, whatever they are distributed like."""
-    n, k, outside = len(values), 0, 1  # of the 2**n ways in which values can lie beside the median
+    """Return the 95 % confidence interval of the median: two of the sorted values, for any distribution."""
+    n, k, outside = len(values), 0, 1  # of the 2**n ways in which values can lie on the two sides of the median
     while 40 * outside <= 2 ** n and k < n // 2:
         k += 1
         outside += math.comb(n, k)
@@ -234,8 +234,8 @@ def said_of(values):
 
 
 def thesis(result):
-    """Off, nothing reported, everything watched with two counters: the time of whole runs of the program. "off again" says what
-    the figures of a tool that costs nothing look like here."""
+    """Measure whole runs without tracing, with nothing reported, and with everything watched and two counters. "off again"
+    shows the figures of a tool without any cost."""
     ways = {"off": (), "nothing reported": (("-q", "--json"),), "all watched": (("-W", *TWO_COUNTERS),), "off again": ()}
     others = list(ways)[1:]
     result["thesis"], all_rows = [], {name: [] for name in others}
@@ -262,9 +262,9 @@ def thesis(result):
                "" if way == "off again" else "  (wanted: at most 1 %)"))
 
 
-# --- what it says that it costs, and what it does --------------------------------------------------------------
+# --- the estimated cost and the measured cost --------------------------------------------------------------------
 
-# About. What a turn leaves for sbt-trace to read, 10 ms later at most, falls into the next one's.
+# approximate; sbt-trace reads what a turn wrote up to 10 ms later, in the next turn
 TURN_NS = 100000000
 
 
@@ -274,8 +274,8 @@ def last_of(path, kind):
 
 
 def by_turns(threads, ms, options, turns, per_ms):
-    """What tracing adds to a round, as a list by turns, and by its own account; and what a round takes, in ns. That account is of
-    all threads: as many as there are CPUs bear it at once."""
+    """Return how much tracing adds to a round, measured and estimated by sbt-trace, as lists by turn; and the time of a round,
+    ns. The estimate is for all threads, of which as many as there are CPUs bear the cost at the same time."""
     ways = {"off": (), "traced": (("-q", "--json", *options),)}
     rounds = max(20, int(TURN_NS / max(ms * 1e6, 5000)))
     argv = [workload("bench_phases"), "--turns", "--threads", str(threads), "--rounds", str(rounds),
@@ -290,7 +290,7 @@ def by_turns(threads, ms, options, turns, per_ms):
 
 
 def is_rough(threads, ms, per_ms):
-    """Whether it says so of its estimate, where the program does not stand still between turns."""
+    """Return whether sbt-trace calls its estimate rough, for a program that does not pause between turns."""
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report")
         output([SBT, "-q", "--json", "-o", report, "--", workload("bench_phases"), "--threads", str(threads),
@@ -332,7 +332,7 @@ COLD = [("after nothing", 0, 0), ("after 1 ms, registers only", 1000, 0), ("afte
 
 
 def cold_once(argv, *options):
-    """What tracing adds to a crossing by the program's own clock, and what sbt-trace says of it, ns."""
+    """Return how much tracing adds to a crossing by the program's own clock, and sbt-trace's estimate, ns."""
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report")
         plain = output(argv)["mean_ns"]
@@ -384,7 +384,7 @@ PARTS = {"tools": table_of_tools, "thesis": thesis, "estimates": estimates, "col
 
 
 def bench_table(parts=PARTS):
-    """@parts: names of PARTS. What is not made now stands in the file as before."""
+    """@parts: names of PARTS. Figures of other parts stay in the file."""
     path = os.path.join(BENCH, "table.json")
     result = {}
     if os.path.exists(path):

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""What the same work takes by several ways, in turns short enough that the machine is the same for all of them.
+"""Measure the same work done in several ways, in turns so short that the state of the machine is the same for all.
 
-Each way has a program of its own, which does its work when it is told to and says what that took. In a turn each has its
-go, in an order drawn anew; what the host gives changes more slowly. What counts is the median over turns of the
-differences within a turn. No turn is left out.
+Each way has its own program, which does its work on request and prints the time. In a turn each way runs once, in a new random
+order. What the host provides changes more slowly than that. The result is the median over turns of the differences within a
+turn. No turn is left out.
 
-The probes of one way would be met by the programs of the others, and cost them something, were they in the same file:
-each program has a copy of the C library to itself.
-"""
+If the programs of two ways mapped the same file, each would hit the probes of the other: so each program has its own copy of
+the C library."""
 import contextlib
 import json
 import os
@@ -20,12 +19,12 @@ import tempfile
 from common import ENV, SBT, empty_session, libc, median, workload
 
 CALLS = 200
-WARM = 10  # turns: until all is in place
+WARM = 10  # turns before all programs and probes are ready
 
 
 class Way:
-    """@argv: a program that does its work for each byte that comes, and says how many ns that took. @options: sbt-trace's;
-    None: it does not trace. @empty: an empty program takes its place."""
+    """@argv: a program that does its work for each byte that it reads, and prints the time in ns. @options: options of
+    sbt-trace; None: no tracing. @empty: an empty program takes the place of sbt-trace's."""
 
     def __init__(self, stack, folder, argv, options=None, empty=False):
         library = os.path.join(folder, "libc.so.6")
@@ -54,7 +53,7 @@ class Way:
             raise RuntimeError("%s: exit %d" % (self.p.args, self.p.returncode))
 
     def lost(self, turns):
-        """After the end: how many crossings of at least so many turns are not in what sbt-trace told."""
+        """Return, after the end, how many crossings of at least @turns turns are missing from sbt-trace's output."""
         if not self.out:
             return 0
         with open(self.out, encoding="utf-8") as f:
@@ -65,7 +64,7 @@ class Way:
 
 
 def in_turns(stack, folder, ways, argv, turns):
-    """@ways: name -> (options, empty) of Way. Returns name -> Way, after so many turns."""
+    """@ways: name -> (options, empty) of Way. Return name -> Way, after @turns turns."""
     all_ways = {}
     for name, arguments in ways.items():
         own = os.path.join(folder, name.replace(" ", "-"))
@@ -78,7 +77,7 @@ def in_turns(stack, folder, ways, argv, turns):
 
 
 def one_start(ways, turns, cpu):
-    """Returns name -> ns a crossing, of each turn; and how many crossings were lost."""
+    """Return name -> ns per crossing for each turn, and the number of lost crossings."""
     argv = ["taskset", "-c", str(cpu), workload("bench_crossing"), "--turns", "--calls", str(CALLS)]
     with tempfile.TemporaryDirectory() as folder:
         with contextlib.ExitStack() as stack:
@@ -88,8 +87,9 @@ def one_start(ways, turns, cpu):
 
 
 def take_turns(ways, starts, turns):
-    """Of a crossing, all ways on one CPU. @ways: as in_turns() has them. Where pages come to lie is another at each start, and
-    the CPU is. Returns a list, for each start: name -> ns a crossing, of each turn. What is lost costs less than what is written: such a start is made again."""
+    """Measure crossings of all ways on one CPU. @ways: as for in_turns(). The location of memory pages and the CPU differ
+    between starts. Return a list with, for each start, name -> ns per crossing for each turn. Lost records cost less than
+    written ones, so a start with losses is repeated."""
     cpus = sorted(os.sched_getaffinity(0))
     all_rows, again = [], 0
     while len(all_rows) < starts:
@@ -105,5 +105,5 @@ def take_turns(ways, starts, turns):
 
 
 def difference(rows, more, less):
-    """Within turns, at their median."""
+    """Return the median of the differences within turns."""
     return median([m - l for m, l in zip(rows[more], rows[less])])

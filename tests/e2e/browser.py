@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""A real Chromium for tests of HTML: the little of the WebDriver protocol that they need."""
+"""Control a real Chromium for tests of HTML, with the few parts of the WebDriver protocol that they need."""
 
 import base64
 import json
@@ -91,7 +91,7 @@ class Browser:
         self.call("POST", f"{self.session}/element/{self.find(css)}/click", {})
 
     def drag(self, css, x0, x1, y=0):
-        """Presses at x0 from the middle of an element, and lets go at x1."""
+        """Press the button at x0 from the middle of an element, and release it at x1."""
         origin = {ELEMENT: self.find(css)}
 
         def move(x):
@@ -103,7 +103,7 @@ class Browser:
                 {"type": "pointerUp", "button": 0}]}]})
 
     def log(self):
-        """What the console has said since the last time."""
+        """Return the console messages since the last call."""
         return self.call("POST", self.session + "/se/log", {"type": "browser"})
 
     def picture(self, path, full=True):

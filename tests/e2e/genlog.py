@@ -3,14 +3,12 @@
 # Copyright (c) 2026 The sbt-trace authors
 """What really happened, from the log of tests/workloads/gen, independently of sbt-trace.
 
-    genlog.py LOG                    the answers, as JSON
-    genlog.py LOG --trace FILE       held against sbt-trace's JSON Lines
+    genlog.py LOG                    print the answers, as JSON
+    genlog.py LOG --trace FILE       compare with sbt-trace's JSON Lines
     genlog.py --selftest [--gen BIN] test this file (and BIN's own log)
 
-As a module: Log(path), its episodes(), objects() and threads(), and compare(log, load_trace(file)).
-All times are nanoseconds of CLOCK_MONOTONIC. The words are those of the model: barrier time, order
-of arrival, wait, idle, phase.
-"""
+As a module: Log(path), its episodes(), objects() and threads(), and compare(log, load_trace(file)). All times are nanoseconds
+of CLOCK_MONOTONIC. The terms are those of the model: barrier time, order of arrival, wait, idle, phase."""
 
 import argparse
 import bisect
@@ -22,8 +20,8 @@ import subprocess
 import sys
 import tempfile
 
-MARGIN_NS = 20_000  # above this the last thread, or the membership, is beyond doubt
-SLACK_NS = 1_000  # an arrival outside every crossing of its thread may be so near to one
+MARGIN_NS = 20_000  # above this difference, the last thread or the membership is certain
+SLACK_NS = 1_000  # an arrival outside of all crossings of its thread belongs to one that is at most so near
 
 Crossing = collections.namedtuple(
     "Crossing", "thread tid pid round object site arrive depart serial cpu_enter cpu_leave enter leave",
@@ -31,17 +29,17 @@ Crossing = collections.namedtuple(
 
 
 class Episode:
-    """One episode; crossings in the order of arrival."""
+    """One episode. Its crossings are in the order of arrival."""
 
     def __init__(self, obj, number, crossings, expected=None):
         self.object = obj
         self.round = number
         self.crossings = sorted(crossings, key=lambda c: (c.arrive, c.depart))
         self.expected = expected
-        self.doubtful = False  # cyclic use: the membership may be another
-        self.near_next = False  # cyclic use: the next arrival came close upon the last
+        self.doubtful = False  # cyclic use: other members are possible
+        self.near_next = False  # cyclic use: the next arrival followed the last one closely
         self.phase = None  # number, in the order of releases
-        self.phase_ns = None  # unknown for the first of the thread that arrived last
+        self.phase_ns = None  # unknown for the first episode of the last arriver
 
     @property
     def first(self):
@@ -61,7 +59,7 @@ class Episode:
 
     @property
     def margin_ns(self):
-        """By how much the last came after the one before; None for one alone."""
+        """Return how much later the last arriver was than the previous one, or None if there was one thread."""
         if len(self.crossings) < 2:
             return None
         return self.last.arrive - self.crossings[-2].arrive
@@ -72,7 +70,7 @@ class Episode:
 
     @property
     def consistent(self):
-        """Check that no thread departed before the last arrival, and that no thread is in it twice."""
+        """Check that no thread departed before the last arrival, and that no thread is a member twice."""
         return (all(c.depart >= self.release for c in self.crossings) and
                 len({c.tid for c in self.crossings}) == len(self.crossings))
 
@@ -96,8 +94,8 @@ class Episode:
 
 
 def group_by_rule(crossings):
-    """Lists of crossings, by the model's rule alone: a crossing belongs to the open episode if and
-    only if it arrived before the earliest departure of that episode."""
+    """Group crossings by the model's rule alone: a crossing belongs to the open episode if and only if it arrived before the
+    earliest departure of that episode."""
     groups, leave = [], None
     for c in sorted(crossings, key=lambda c: (c.arrive, c.depart)):
         if leave is not None and c.arrive < leave:
@@ -115,7 +113,7 @@ class Log:
         self.addresses = {}  # (pid, object) -> address
         self.crossings = []
         self._episodes = None
-        self.has_serial = True  # the barrier tells one thread of each episode
+        self.has_serial = True  # the barrier marks one thread of each episode
         if lines is None:
             with open(path, encoding="ascii") as f:
                 self._read(f)
@@ -141,7 +139,7 @@ class Log:
         return self.has_serial and sum(c.serial for c in episode.crossings) != 1
 
     def leave_out(self, thread):
-        """What a thread that is no member of the team wrote down: the others are one fewer each time."""
+        """Remove the entries of a thread that is no member of the team. Each episode then has one thread fewer."""
         self.crossings = [c for c in self.crossings if c.thread != thread]
         self.options["count"] -= 1
         self.has_serial = any(c.serial for c in self.crossings)
@@ -152,7 +150,7 @@ class Log:
         return bool(self.options.get("cyclic"))
 
     def expected(self, number):
-        """How many meet in this round."""
+        """Return how many threads cross in this round."""
         count = self.options.get("count")
         every = self.options.get("recreate")
         if count and every and number // every % 2:
@@ -160,8 +158,8 @@ class Log:
         return count
 
     def _cyclic_episodes(self):
-        """By order of arrival, the count deciding. The order at the barrier itself may be another,
-        so an episode is doubtful if its neighbours could be swapped, or if it contradicts itself."""
+        """Group crossings by the order of arrival and the count. The order at the barrier itself may differ, so an episode is
+        doubtful if its neighbours could be swapped, or if it contradicts itself."""
         count = self.options["count"]
         arrivals = sorted(self.crossings, key=lambda c: (c.arrive, c.depart))
         episodes = []
@@ -175,7 +173,7 @@ class Log:
         return episodes
 
     def episodes(self):
-        """All of them, in the order of their releases, numbered."""
+        """Return all episodes, numbered in the order of their releases."""
         if self._episodes is not None:
             return self._episodes
         if self.cyclic:
@@ -198,7 +196,7 @@ class Log:
         return found
 
     def threads(self, episodes=None):
-        """tid -> cumulative wait, idle and work, and how often it arrived last."""
+        """Return tid -> cumulative wait, idle and work, and how often the thread arrived last."""
         total = {}
         for c in self.crossings:
             total.setdefault(c.tid, {"thread": c.thread, "pid": c.pid, "crossings": 0,
@@ -215,7 +213,7 @@ class Log:
         return {tid: t for tid, t in total.items() if t["crossings"]}
 
     def _add_work(self, total):
-        """work_ns: from a thread's departure to its own next arrival, whatever the object."""
+        """Add work_ns: the time from a thread's departure to its own next arrival, at any object."""
         by_tid = collections.defaultdict(list)
         for c in self.crossings:
             by_tid[c.tid].append(c)
@@ -224,7 +222,7 @@ class Log:
             total[tid]["work_ns"] = sum(b.arrive - a.depart for a, b in zip(own, own[1:]))
 
     def objects(self):
-        """object -> episodes, barrier time and threads."""
+        """Return object -> episodes, barrier time and threads."""
         by_object = collections.defaultdict(list)
         for e in self.episodes():
             by_object[e.object].append(e)
@@ -236,11 +234,11 @@ class Log:
                 for obj, some in sorted(by_object.items())}
 
     def sites(self):
-        """site, or sorted sites of a mixed episode -> number of episodes."""
+        """Return site, or sorted sites of a mixed episode -> number of episodes."""
         return dict(collections.Counter(",".join(map(str, e.sites)) for e in self.episodes()))
 
     def check(self):
-        """What cannot be if gen and this file are right; a list of sentences."""
+        """Return a list of contradictions in the log. It is empty if gen and this file are right."""
         wrong = []
         for e in self.episodes():
             if not e.complete:
@@ -279,7 +277,7 @@ def spread(values):
 
 
 def load_trace(source):
-    """JSON Lines as a dictionary from type to the list of objects; a path or lines."""
+    """Return JSON Lines as a dictionary from type to the list of objects. @source: a path or lines."""
     by_type = collections.defaultdict(list)
     if isinstance(source, (str, os.PathLike)):
         with open(source, encoding="utf-8") as f:
@@ -292,19 +290,18 @@ def load_trace(source):
 
 
 def compare(log, trace, margin_ns=MARGIN_NS, serial_last=False):
-    """Holds a trace's episodes against the log's. A crossing of the trace is that of the log in
-    which, on the same thread, it arrived. Returns counts and errors, to be asserted upon:
+    """Compare a trace's episodes with the log's. A crossing of the trace corresponds to the crossing of the log in which, on
+    the same thread, it arrived. Return counts and errors, for assertions:
 
-    missing        log episodes of which the trace has no complete episode with the same members
-    extra          complete trace episodes that match no log episode
-    incomplete     trace episodes in another state than complete
-    last_checked   matched episodes with a certain last arriver, and last_wrong of them. @serial_last:
-                   the log's serial thread is the one that the barrier itself counted last; between looking at
-                   the clock and coming to the barrier a thread may be preempted, then it is the truth
-    impossible     arrivals of matched episodes after one of the members had left
-    barrier_error_ns  |barrier time of the trace - of the log| over matched episodes
-    wait_error     largest relative error of a thread's cumulative wait over matched episodes
-    """
+      missing        log episodes of which the trace has no complete episode with the same members
+      extra          complete trace episodes that match no log episode
+      incomplete     trace episodes in another state than complete
+      last_checked   matched episodes with a certain last arriver, and last_wrong: those with another one. @serial_last:
+                     the log's serial thread is the one that the barrier itself counted last. It decides if a thread was
+                     preempted between reading the clock and arriving
+      impossible     arrivals of matched episodes after one of the members had left
+      barrier_error_ns  |barrier time of the trace - of the log| over matched episodes
+      wait_error     largest relative error of a thread's cumulative wait over matched episodes"""
     start = trace["session"][0]["clock_start_ns"]
     by_tid = collections.defaultdict(list)
     home = {}
@@ -320,7 +317,7 @@ def compare(log, trace, margin_ns=MARGIN_NS, serial_last=False):
         i = bisect.bisect_right(own, (arrive, float("inf"), 0)) - 1
         if i >= 0 and arrive <= own[i][1]:
             return own[i][2]
-        # In none: the nearest, if it is very near.
+        # The arrival is in no crossing: use the nearest, if it is very near.
         near = []
         if i >= 0:
             near.append((arrive - own[i][1], own[i][2]))
@@ -381,7 +378,7 @@ def log_lines(crossings, **options):
 
 
 def trace_of(log, start=0, skew=0):
-    """A perfect trace of a log, but for a skew of every arrival."""
+    """Return a perfect trace of a log, except for @skew added to every arrival."""
     lines = [json.dumps({"type": "session", "clock_start_ns": start})]
     for e in log.episodes():
         lines.append(json.dumps({
@@ -397,7 +394,7 @@ def check_equal(what, got, expected):
 
 def selftest(gen=None):
     us = 1000
-    # Two rounds of three threads. Thread 12 is back for round 1 before thread 10 has left round 0.
+    # Two rounds of three threads. Thread 12 arrives at round 1 before thread 10 has left round 0.
     crossings = [
         (0, 10, 1, 0, 0, 0, 100 * us, 190 * us, 0),
         (1, 11, 1, 0, 0, 0, 130 * us, 151 * us, 0),
@@ -425,7 +422,7 @@ def selftest(gen=None):
     # The rule alone finds the same members.
     check_equal("wrong", log.check(), [])
 
-    # Held against itself, nothing differs; a common skew is no error either.
+    # A trace of the log itself has no differences. A common skew is no error, either.
     result = compare(log, trace_of(log, start=77, skew=1 * us))
     check_equal("compare", [result[k] for k in ("matched", "missing", "extra", "last_checked",
                                                 "last_wrong", "wait_error")], [2, 0, 0, 2, 0, 0])
@@ -457,7 +454,7 @@ def selftest(gen=None):
                 [([10, 11], False), ([12, 10], True), ([11, 12], True)])
     check_equal("wrong", log.check(), [])
 
-    # What must be found wrong: a member missing, and one that left before the last came.
+    # Wrong logs must be detected: a missing member, and a member that left before the last arrival.
     broken = Log(lines=log_lines(crossings[:2], threads=3, count=3, cyclic=0, recreate=0))
     check_equal("missing member", len(broken.check()) >= 1, True)
     early = crossings[:2] + [(2, 12, 1, 0, 0, 1, 195 * us, 196 * us, 1)]

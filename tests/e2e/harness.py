@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""What the end-to-end tests have in common: processes that do not outlive their test, polling with
-deadlines, sbt-trace's output held against what every output must fulfil, and small assertions.
+"""Common code of the end-to-end tests: processes that do not outlive their test, polling with deadlines, checks that hold for
+all of sbt-trace's output, and small assertions.
 
 A test is a function test_*(t) of a module test_*.py; t is a Test. It fails by an exception."""
 
@@ -22,7 +22,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-# SBT_PROGRAM: another build of it, such as build/san/sbt-trace.
+# SBT_PROGRAM: another build of sbt-trace, such as build/san/sbt-trace.
 SBT = os.path.abspath(os.environ.get("SBT_PROGRAM") or os.path.join(ROOT, "build", "sbt-trace"))
 WORKLOADS = os.path.join(ROOT, "build", "workloads")
 SOURCES = os.path.join(ROOT, "tests", "workloads")
@@ -30,7 +30,7 @@ SOURCES = os.path.join(ROOT, "tests", "workloads")
 sys.path.insert(0, HERE)
 import genlog  # noqa: E402
 
-TIMEOUT = 40  # of one process, in seconds
+TIMEOUT = 40  # for one process, in seconds
 UNPRIVILEGED = 65534
 
 
@@ -43,32 +43,28 @@ class Skip(Exception):
 
 
 class OutOfTime(BaseException):
-    """By the runner's clock; not to be caught by a test."""
+    """The runner's time limit. Tests must not catch this exception."""
 
 
 # --- which tests may run at the same time as others --------------------------------------------------------------
 
 def shared(function):
-    """
-    A test that may run beside others and on a machine that is busy: it counts, and looks at words, statuses and files, but
-    neither holds times against what they should be nor looks at processes that are not its own. A module says SHARED = True
-    where that is so for most of its tests; those for which it is not are @alone.
-    """
+    """Mark a test that may run beside other tests and on a busy machine. It counts, and checks words, statuses and files, but
+    compares no times with expected values, and does not look at processes that are not its own. A module sets SHARED = True
+    if this holds for most of its tests, and marks the others @alone."""
     function.company = ANY
     return function
 
 
 def paired(function):
-    """
-    A test that may run beside another of its kind, and nothing else: it holds times against a log's, but by far not to what the
-    machine can do. A module with such tests sets PAIRED = True.
-    """
+    """Mark a test that may run beside one other test of this kind. It compares times with those of a log, but does not need the
+    full speed of the machine. A module with such tests sets PAIRED = True."""
     function.company = ONE
     return function
 
 
 def alone(function):
-    """A test that has the machine for itself, as those of modules without SHARED and PAIRED have."""
+    """Mark a test that needs the machine for itself. This is the default in modules without SHARED and PAIRED."""
     function.company = NONE
     return function
 
@@ -77,7 +73,7 @@ ANY, ONE, NONE = "any", "one", "none"
 
 
 def company(function):
-    """Beside what a test may run."""
+    """Return which tests may run beside this test."""
     module = sys.modules[function.__module__]
     usual = ANY if getattr(module, "SHARED", False) else ONE if getattr(module, "PAIRED", False) else NONE
     return getattr(function, "company", usual)
@@ -126,24 +122,21 @@ def check_none_in(what, parts, whole):
 
 
 def check_last(result, what="last thread wrong", rivals=0):
-    """
-    Check the last arrivers found by genlog.compare(). A thread that loses its CPU between its own look at the clock and the barrier is
-    later than it says. rivals: episodes of which it is said that another may have been last.
-    """
+    """Check the last arrivers found by genlog.compare(). A thread that loses its CPU between reading its own clock and arriving
+    at the barrier arrives later than its log says. rivals: episodes that are reported as having another possible last
+    arriver."""
     check(result["last_wrong"] <= rivals + 1 + result["last_checked"] // 200,
           f"{what}: {result['last_wrong']} of {result['last_checked']}, {rivals} said to be doubtful")
 
 
 def check_waits(result, error, what="error of the cumulative wait"):
-    """
-    How far the threads' waits, of genlog.compare(), may be from the program's own. What a switch takes lies between its clock
-    and ours.
-    """
+    """Check that the threads' waits, from genlog.compare(), are close to the program's own. Context switches fall between the
+    program's clock and the tracer's."""
     check_between(what, result["wait_error"], 0, error * min(max(switch_ns() / CALM_NS, 1), 4))
 
 
 def wait_for(what, condition, seconds=10, step=0.005):
-    """Polls until condition() is true, and returns what it said."""
+    """Poll until condition() is true, and return its value."""
     end = time.monotonic() + seconds
     while True:
         value = condition()
@@ -154,17 +147,17 @@ def wait_for(what, condition, seconds=10, step=0.005):
         time.sleep(step)
 
 
-CALM_NS = 6_000  # switch_ns() of an undisturbed machine is below
+CALM_NS = 6_000  # on an undisturbed machine, switch_ns() is below this
 
 
-SWITCH_SECONDS = 2  # for so long what was measured holds: some tests ask a hundred times in a row
+SWITCH_SECONDS = 2  # validity of a measurement, because some tests ask a hundred times in a row
 _switch = None
 
 
 def switch_ns():
-    """What a switch may take of a task's CPU time, here and now, that belongs to neither of its two tasks: the kernel stamps it
-    before, a tracer in its midst. 3 us on a calm machine; in a guest on a busy host several times that, for minutes. A bare
-    sleep is two switches and little else."""
+    """Return the CPU time of a context switch, now and on this machine, that belongs to neither of its two tasks: the kernel's
+    time stamp is before the switch, a tracer's is inside. It is 3 us on a calm machine, and several times that for minutes
+    in a guest on a busy host. It is measured by a short sleep, which consists of two switches and little else."""
     global _switch
     if _switch is None or time.monotonic() > _switch[0] + SWITCH_SECONDS:
         took = []
@@ -177,13 +170,13 @@ def switch_ns():
 
 
 def stolen_ns():
-    """What the host has taken of this machine's CPUs so far, by the kernel's account, which it keeps in ticks."""
+    """Return the steal time of this machine's CPUs so far, which the kernel counts in ticks."""
     with open("/proc/stat", encoding="ascii") as f:
         return int(f.readline().split()[8]) * (1_000_000_000 // os.sysconf("SC_CLK_TCK"))
 
 
 def margin_ns():
-    """genlog.MARGIN_NS, with its part that is switches as they are here and now."""
+    """Return genlog.MARGIN_NS, scaled by the current cost of switches."""
     return genlog.MARGIN_NS * min(switch_ns() / 3_000, 10)
 
 
@@ -215,7 +208,7 @@ def workload(name):
 
 
 def source_lines(name, text):
-    """Numbers of the lines of a workload's source that contain the text."""
+    """Return the numbers of the lines of a workload's source that contain the text."""
     with open(os.path.join(SOURCES, name), encoding="utf-8") as f:
         return [n for n, line in enumerate(f, 1) if text in line]
 
@@ -247,7 +240,7 @@ def stat_of(pid):
 
 
 def descendants(pid=None):
-    """Every process below this one; orphans come to us, since the runner is a subreaper."""
+    """Return all processes below this one. Orphans become children of the runner, which is a subreaper."""
     children = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -267,7 +260,7 @@ def living():
 
 
 def is_guard(pid):
-    """sbt-trace's own watchman: it outlives sbt-trace for a moment and ends by itself."""
+    """Return whether this is sbt-trace's own guard process, which outlives sbt-trace for a moment and ends by itself."""
     return read_proc(pid, "comm").strip() == b"sbt-guard"
 
 
@@ -277,7 +270,7 @@ def become_subreaper():
 
 
 def reap_strays(known=()):
-    """Waits for orphans that came to us, but not for the children that Popen knows."""
+    """Wait for orphans that became children of this process, but not for the children that Popen knows."""
     known = set(known)
     for pid in descendants():
         stat = stat_of(pid)
@@ -289,7 +282,7 @@ def reap_strays(known=()):
 
 
 class Result:
-    """Of a process that has ended."""
+    """The result of a process that has ended."""
 
     def __init__(self, args, rc, out, err):
         self.args, self.rc, self.stdout, self.stderr = args, rc, out, err
@@ -354,7 +347,7 @@ class Process:
                       self._read(self._err))
 
 
-# --- what sbt-trace says ---------------------------------------------------------------------------
+# --- output of sbt-trace ---------------------------------------------------------------------------------
 
 _schema = None
 
@@ -380,7 +373,7 @@ def is_type(value, name):
 
 
 def validate(value, rule, where, root):
-    """As much of JSON Schema as sbt-trace's own schema uses; unknown words are errors."""
+    """Validate @value against the part of JSON Schema that sbt-trace's own schema uses. Unknown keywords are errors."""
     for word, arg in rule.items():
         if word in ("description", "title", "$schema", "$defs", "properties", "required"):
             continue
@@ -435,7 +428,7 @@ def validate_one(value, rules, where, root):
 
 
 class Trace:
-    """sbt-trace's JSON Lines; making one checks what must hold for all."""
+    """sbt-trace's JSON Lines. The constructor checks what must hold for every trace."""
 
     def __init__(self, test, path, with_schema=True):
         test.traces.append(self)
@@ -455,7 +448,7 @@ class Trace:
         if with_schema:
             limit = {}
             for i, record in enumerate(self.records):
-                # Thousands of episodes are alike.
+                # Thousands of episodes are alike, so only some are validated.
                 limit[record["type"]] = limit.get(record["type"], 0) + 1
                 if limit[record["type"]] <= 50:
                     validate_one(record, schema()["oneOf"], f"line {i + 1}", schema())
@@ -468,11 +461,11 @@ class Trace:
             check_equal(f"records {kind}", len(self.by_type[kind]), 1)
 
     def check_sums(self):
-        """Nothing can be lost that is not counted; for every trace, after the test's own findings."""
+        """Check for every trace, after the test's own checks, that all losses are counted."""
         end = self.end
         check_equal("produced - consumed - lost", end["produced"] - end["consumed"] -
                     end["lost_total"], 0)
-        # Tails and what may turn out to be a barrier's are records of other kinds.
+        # Tails and records of candidate barriers are of other kinds.
         others = ("tail_ring_full", "mark_ring_full", "candidate_lost", "candidate_not_examined", "wait_unprobed", "wait_uncounted",
                   "barrier_given_up", "caller_unknown", "probed_late", "mapped_unseen")
         crossings = sum(n for cause, n in end["lost"].items() if cause not in others)
@@ -480,7 +473,7 @@ class Trace:
         left_out = any(end[k] for k in ("cut", "shed", "shed_parts", "left_out", "unmet", "tasks", "arrivals_unseen"))
         left_out = left_out or any(r["kind"] in ("unread", "untraced", "copied", "trapped", "ranks_gone", "regions_unseen")
                                    for r in self.all("remark"))
-        # Waits other than those inlined are counted as work, and the report of each process says so.
+        # Waits other than inlined ones are counted as work, and the report of each process says so.
         left_out = left_out or any((p["untraced"] or "").startswith("std::barrier") for p in self.processes())
         check_equal("complete", end["complete"], not any(end["lost"].values()) and not left_out)
 
@@ -519,7 +512,7 @@ class Trace:
         return found[0]
 
     def episodes(self, **fields):
-        """Complete ones, by the table of barriers."""
+        """Return the number of complete episodes, from the table of barriers."""
         return sum(b["episodes"] for b in self.barriers(**fields))
 
     def crossings(self, **fields):
@@ -530,7 +523,7 @@ class Trace:
         return self
 
     def compare(self, log, **options):
-        """genlog.compare(), with a margin that is beyond doubt on this machine as it is now."""
+        """Call genlog.compare() with a margin that is certain in the machine's current state."""
         options.setdefault("margin_ns", margin_ns())
         for e in self.all("episode"):
             check(e["state"] != "complete" or None not in [m["arrive_ns"] for m in e["threads"]],
@@ -545,7 +538,7 @@ def _no_constant(name):
 # --- a test -----------------------------------------------------------------------------------------
 
 class Test:
-    """A folder of one's own, and whatever was started, until the end of the test."""
+    """A folder for one test, and the processes that it started, until the end of the test."""
 
     def __init__(self, name):
         self.name = name
@@ -578,7 +571,7 @@ class Test:
             trace.check_sums()
 
     def close(self):
-        """Ends what the test has left running. Says what went wrong with that."""
+        """End everything that the test has left running. Return what went wrong meanwhile."""
         wrong = []
         end = time.monotonic() + 10
         while True:
@@ -591,7 +584,8 @@ class Test:
                 break
             for pid in left:
                 try:
-                    # It ends by itself; killed as it puts in a probe it may leave one in a library of the machine.
+                    # The process ends by itself. If it were killed while it attaches a probe, the probe could stay in a library
+                    # of the machine.
                     if read_proc(pid, "comm") != b"sbt-apart\n":
                         os.kill(pid, signal.SIGKILL)
                 except ProcessLookupError:
@@ -628,7 +622,7 @@ class Test:
             check_not_in("stderr", word, result.err)
 
     def trace(self, command, *options, rc=0, schema=True, **more):
-        """sbt-trace --json OPTIONS -- COMMAND; the Trace, with the Result as its .result."""
+        """Run sbt-trace --json OPTIONS -- COMMAND. Return the Trace, with the Result as its .result."""
         path = self.path()
         result = self.sbt("--json", "-o", path, *options, "--", *command, rc=rc, **more)
         trace = Trace(self, path, schema)
@@ -636,18 +630,18 @@ class Test:
         return trace
 
     def text(self, command, *options, rc=0, **more):
-        """sbt-trace OPTIONS -- COMMAND; the text report, with the Result as its .result."""
+        """Run sbt-trace OPTIONS -- COMMAND. Return the text report, with the Result as its .result."""
         path = self.path()
         result = self.sbt("-o", path, *options, "--", *command, rc=rc, **more)
         self.result = result
         return read_text(path)
 
     def attach(self, *options, form="--json", **more):
-        """sbt-trace with -p or -a in the background, once it has begun; a Tracer."""
+        """Start sbt-trace with -p or -a in the background, and wait until it has begun. Return a Tracer."""
         return Tracer(self, options, form, more)
 
     def gen(self, *options, name="gen", wait=False, **more):
-        """The generator in the background; with wait: once it is ready, not yet begun."""
+        """Start the generator in the background. With @wait, return when it is ready and waits to begin."""
         args = [workload(name) if "/" not in name else name, *options]
         if wait:
             args.append("--wait-start")
@@ -667,7 +661,7 @@ class Tracer:
         self.json = form == "--json"
         args = [SBT] + ([form] if form else []) + ["-o", self.path, *options]
         self.process = test.start(args, **more)
-        # The first record or the banner is written when everything is in place.
+        # The first record or the banner is written when all probes are attached.
         wait_for(f"sbt-trace {options} has begun: {self.process.err}",
                  lambda: self.size() or not self.process.alive(), 20)
         check(self.process.alive() or self.process.popen.returncode == 0,
@@ -701,7 +695,7 @@ class Tracer:
 # --- code bytes -------------------------------------------------------------------------------------
 
 def code_of(pid):
-    """(file, offset) -> bytes of every executable mapping of a file, as the process has them."""
+    """Return (file, offset) -> bytes of every executable mapping of a file, as the process sees them."""
     code = {}
     maps = read_bytes(f"/proc/{pid}/maps")
     with open(f"/proc/{pid}/mem", "rb", buffering=0) as mem:
@@ -716,7 +710,7 @@ def code_of(pid):
 
 
 def library_of(pid):
-    """The file in which a generator's barrier is: libpthread, else the C library, else its own."""
+    """Return the file with a generator's barrier: libpthread, else the C library, else the program."""
     paths = {path.decode() for path, _ in code_of(pid)}
     for name in ("libpthread", "libc.", "ld-musl"):
         for path in paths:
@@ -726,7 +720,7 @@ def library_of(pid):
 
 
 def function_at(path, name):
-    """Where a dynamic function's code begins, as offset in the file of a shared library."""
+    """Return the offset in a shared library at which a dynamic function's code begins."""
     symbols = subprocess.run(["readelf", "-W", "--dyn-syms", path], stdout=subprocess.PIPE, check=True, text=True).stdout
     return int(re.search(rf" ([0-9a-f]+) +\d+ FUNC .* {name}@@", symbols).group(1), 16)
 
@@ -736,14 +730,15 @@ def kernel_log():
 
 
 def probes_left_by_kernel(pid, before):
-    """What it says of those that this sbt-trace had put in and could not take out again, or a process apart, beyond the log before.
-    It says so, too, of probes that went with the pages of a file that was made shorter: of other tests, then."""
+    """Return the kernel's messages, after @before, about probes that it could not remove. They must concern probes of this
+    sbt-trace, or of its separate process. The kernel also reports probes that disappeared because a file was truncated:
+    those are from other tests."""
     log = "\n".join(line for line in kernel_log() if line not in before)
     return re.findall(rf"uprobe: (?:sbt-trace:{pid}|sbt-apart:\d+) .*leaking uprobe", log)
 
 
 def episodes_by_function(trace):
-    """Of pthread barriers; of those without a name under None."""
+    """Return the episodes of pthread barriers by function. The key is None for barriers without a name."""
     found = {}
     for b in trace.barriers(family="pthread"):
         found[b.get("function")] = found.get(b.get("function"), 0) + b["episodes"]
@@ -751,7 +746,7 @@ def episodes_by_function(trace):
 
 
 def trace_blindfolded(t, *options):
-    """dlopen_lib, with a tracer that is stopped from the first library's use to the end."""
+    """Trace dlopen_lib with a tracer that is stopped from the first use of a library to the end."""
     tracer = t.attach(*options, "--", workload("dlopen_lib"), "1000000")
 
     def mapped():
@@ -766,7 +761,7 @@ def trace_blindfolded(t, *options):
 
 
 def wait_for_probe(pid, path, place):
-    """Until there is one at a place in a shared library, without a pause."""
+    """Poll without a pause until a probe is at an offset of a shared library."""
     with open(f"/proc/{pid}/maps", encoding="utf-8") as f:
         row = next(m for m in (line.split(maxsplit=5) for line in f) if "x" in m[1] and m[5:] == [path + "\n"])
     memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY)
@@ -783,7 +778,7 @@ def wait_for_probe(pid, path, place):
 
 
 def code_in_files(pid):
-    """The same mappings, as the files have them."""
+    """Return the same mappings, as the files have them."""
     code = {}
     for (path, offset), data in code_of(pid).items():
         with open(path, "rb") as f:
@@ -794,7 +789,7 @@ def code_in_files(pid):
 
 
 def code_differs(pid):
-    """How many bytes of code are not those of the files. What was unmapped between the two looks is none of it."""
+    """Return how many bytes of code differ from the files. Mappings that were unmapped between the two reads do not count."""
     there, ought = code_of(pid), code_in_files(pid)
     return sum(sum(a != b for a, b in zip(there[key], ought[key]))
                for key in there if key in ought and there[key] != ought[key])
@@ -803,7 +798,7 @@ def code_differs(pid):
 # --- texts ------------------------------------------------------------------------------------------
 
 def read_csv(path):
-    """Rows as dictionaries; every row has as many cells as there are columns."""
+    """Return the rows as dictionaries. Every row must have as many cells as there are columns."""
     text = read_bytes(path).decode("utf-8")
     rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
     check(rows, "no CSV was written")
@@ -814,7 +809,7 @@ def read_csv(path):
 
 
 def interpreter(path):
-    """The dynamic linker that a program names."""
+    """Return the dynamic linker that a program names."""
     data = read_bytes(path)
     phoff, = struct.unpack_from("<Q", data, 32)
     size, count = struct.unpack_from("<HH", data, 54)
@@ -826,6 +821,6 @@ def interpreter(path):
 
 
 def libraries(path):
-    """What a program would load, by name, as the dynamic linker says."""
+    """Return the libraries that a program would load, by name, according to the dynamic linker."""
     out = subprocess.run(["ldd", path], stdout=subprocess.PIPE, check=True, text=True).stdout
     return re.findall(r"=> (/\S+)", out)

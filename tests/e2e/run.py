@@ -6,23 +6,23 @@
     run.py [-l] [--quiet-after PID] [--seconds N] [PATTERN...]
                      all tests, or those with a PATTERN in their name; -l lists them
 
-One line a test, and a last line "N passed, N failed". With --seconds no test begins after N seconds: the number of tests
-that were left out is printed, and a test that failed is run once more at once.
+Prints one line per test, and a last line "N passed, N failed". With --seconds no test begins after N seconds: the number of
+tests that were left out is printed, and a test that failed is run once more at once.
 
-Many tests want the machine for themselves: they hold times against a program's own, or look at everything that runs. Those
-that do neither (harness.shared) are run first, LANES at a time, each lane by a process that ends what its own tests leave;
-then, LANES at a time as well, those that need no more than a machine that is not full; the others follow one by one. With
---quiet-after all but the first wait until process PID has ended, that fills the machine meanwhile.
+Many tests need the machine for themselves, because they compare times with a program's own, or look at all processes. The other
+tests (harness.shared) run first, in LANES parallel lanes. Each lane is a process that ends what its own tests leave. Then the
+tests that only need a machine that is not full (harness.paired) run in LANES lanes as well. The rest follow one by one. With
+--quiet-after, all but the first group wait until process PID has ended, which uses the machine meanwhile.
 
-These tests hold a tracer against real schedulers and clocks, on machines that others use too. A test that fails is
-therefore run again, alone, and has passed if it does so twice in a row; the first failure is printed all the same, and
-counted in the line before the last. More than AGAIN of them in one run, one in a hundred, is no accident, and stays a failure.
-In a guest on a host so busy that switches take several times what they do elsewhere DISTURBED may need that, and a
-test may begin its two twice more. A try meanwhile the host took more than TOOK of the CPUs says nothing of us, and is made
-again, MEANWHILE of them in one run.
+These tests compare a tracer with real schedulers and clocks, on machines that others use too. A test that fails is therefore
+run again, alone, and passes if it then passes twice in a row. The first failure is still printed, and counted in the line
+before the last. More than AGAIN such tests in one run (one in a hundred) are no accident, and count as failures. On a busy
+host, where context switches take several times as long as usual, up to DISTURBED tests may be repeated, and a test may repeat
+its two runs twice more. A try during which the host took more than TOOK of the CPUs does not count, and is repeated, up to
+MEANWHILE times per run.
 
-A host may be busy for longer than all tries of a test take. Where no more than LAST of them have failed they begin their two
-once more when all others are done."""
+A host may be busy for longer than all tries of a test take. If at most LAST tests have failed, each gets its two runs once more
+after all other tests."""
 
 import argparse
 import ctypes
@@ -40,9 +40,9 @@ LANES = 2
 SECONDS = 900 if os.environ.get("SBT_LONG") else 90  # for one test
 AGAIN = 6  # tests that may need a second try in one run
 DISTURBED = 20
-PAUSE = 5  # seconds before it: what disturbs a machine comes in bursts,
-BURST = 60  # and seconds more at most, while the host takes
-TAKES = 0.02  # more than so much of the CPUs
+PAUSE = 5  # seconds before a repetition, because load comes in bursts
+BURST = 60  # maximum number of additional seconds, while the steal time exceeds
+TAKES = 0.02  # this share of the CPUs
 TOOK = 0.05
 MEANWHILE = 8
 LAST = 12
@@ -68,7 +68,7 @@ def out_of_time(*_):
 
 
 def where(error):
-    """The line of the test that failed."""
+    """Return the line of the test that failed."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         name = os.path.basename(frame.filename)
         if name.startswith("test_"):
@@ -77,7 +77,7 @@ def where(error):
 
 
 def run(name, function, verdict="FAIL"):
-    """True if the test passed or was skipped."""
+    """Run a test. Return True if it passed or was skipped."""
     start = time.monotonic()
     test = harness.Test(name)
     why = skipped = None
@@ -110,14 +110,14 @@ def printable(text):
 
 
 def tries_left(again):
-    """How often a test that fails may begin anew, after so many that did."""
+    """Return how often a failed test may be repeated, after @again repetitions of other tests."""
     if again < DISTURBED and harness.switch_ns() > harness.CALM_NS:
         return 3
     return 1 if again < AGAIN else 0
 
 
 def pause():
-    """What disturbed a test may be over then."""
+    """Wait, because the disturbance of a test may then be over."""
     end = time.monotonic() + BURST
     time.sleep(PAUSE)
     while time.monotonic() < end:
@@ -128,7 +128,7 @@ def pause():
 
 
 class Taken:
-    """What the host takes of the CPUs from now on."""
+    """The host's steal time since the construction."""
     def __init__(self):
         self.stolen_ns, self.since = harness.stolen_ns(), time.monotonic()
 
@@ -137,10 +137,8 @@ class Taken:
 
 
 def anew(name, function, again, meanwhile):
-    """
-    Of a test that failed: True if it passes after all. @again: how many have been begun anew before. @meanwhile: a list with an
-    element for each try that the host may still spoil.
-    """
+    """Repeat a test that failed. Return True if it finally passes. @again: number of tests that were repeated before.
+    @meanwhile: a list with an element for each try that the host may still spoil."""
     tries = tries_left(again)
     if not tries:
         print(f"AGAIN {name}: too many were begun anew", flush=True)
@@ -161,7 +159,7 @@ def anew(name, function, again, meanwhile):
 
 
 def last(tests):
-    """Of tests that failed in each try: how many pass when all others are done."""
+    """Repeat tests that failed in each try, after all others. Return the number of tests that pass."""
     passed = 0
     for name, function in tests:
         good = False
@@ -202,7 +200,7 @@ def lane(tests, todo, done, deadline):
     except SystemExit:
         pass
     finally:
-        # Whatever happens, this process is no second runner.
+        # This process must never continue as a second runner.
         os._exit(status)
 
 
@@ -211,10 +209,8 @@ LEFT_OUT = 0x8000
 
 
 def run_lanes(tests, deadline):
-    """
-    Return the numbers of the tests that passed, the numbers of those that did not begin before the deadline, and whether
-    every lane came to its end and left nothing behind.
-    """
+    """Run tests in lanes. Return the numbers of the tests that passed, the numbers of those that did not begin before the
+    deadline, and whether every lane ended normally and left nothing behind."""
     todo, todo_in = os.pipe()
     done_out, done = os.pipe()
     os.write(todo_in, b"".join(n.to_bytes(NUMBER, "little") for n in range(len(tests))))
@@ -240,7 +236,7 @@ def run_lanes(tests, deadline):
             if status < 0:
                 print(f"FAIL a lane: ended by signal {-status}", flush=True)
     finally:
-        # None is left, unless this process is to end.
+        # No lane is left here, unless this process is being terminated.
         for pid in lanes:
             os.kill(pid, signal.SIGTERM)
         for pid in lanes:
@@ -250,7 +246,7 @@ def run_lanes(tests, deadline):
 
 
 def left_behind():
-    """None, or a sentence."""
+    """Return None, or a sentence about what is left."""
     try:
         harness.wait_for("the last guard ends", lambda: not harness.living(), 10)
     except harness.Failure as e:
@@ -260,7 +256,7 @@ def left_behind():
 
 
 def go_first():
-    """What others build or run waits: from now on the tests' programs have their times to keep."""
+    """Get priority over other programs, because the tests compare times."""
     try:
         os.setpriority(os.PRIO_PROCESS, 0, -5)
     except OSError:
@@ -289,11 +285,11 @@ def main():
     if not os.access(harness.SBT, os.X_OK):
         sys.exit("run.py: build/sbt-trace is not there; run make")
     harness.become_subreaper()
-    # A shell's background job ignores these, and a process that is started with them ignored leaves them so.
+    # A background job of a shell ignores these signals, and processes that inherit this ignore them, too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_DFL)
-    # The test that is running cleans up all the same.
+    # On a signal, the running test still cleans up.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     passed = failed = again = left_out = 0
     bad_ones = []

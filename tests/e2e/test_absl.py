@@ -41,14 +41,14 @@ def test_same_memory(t):
 
 
 def test_heap(t):
-    """Barriers made with new and deleted by the last thread that leaves; two teams at a time."""
+    """Barriers made with new, and deleted by the last thread that leaves; two teams at a time."""
     for name in BUILDS:
         trace, result = traced(t, name, "--kind", "heap", "--teams", "2")
         all_found(trace, result, name)
 
 
 def test_list(t):
-    """The function is listed where it is: in the library, or in the program."""
+    """The function is listed in the file that has it: the library, or the program."""
     for name in BUILDS:
         if not os.path.exists(os.path.join(WORKLOADS, name)):
             raise Skip("no Abseil")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""--aggregate: sums kept in the kernel equal those of single records. Counts are exact; of times a
-generator's own clock, read outside the probes, says the same but for what probes and a full machine take."""
+"""--aggregate: sums kept in the kernel equal those of single records. Counts are exact. Times agree with a generator's own
+clock, which is read outside of the probes, except for the time that probes and a full machine take."""
 
 import json
 import os
@@ -14,12 +14,12 @@ from harness import (check, check_all_in, check_between, check_equal, check_in, 
 
 PAIRED = True
 
-US = 20  # a crossing: between the generator's clock and ours, where a switch takes 3 us
+US = 20  # per crossing: between the generator's clock and the tracer's, where a switch takes 3 us
 SHARE = 0.02  # of a sum: where the CPU was taken in between
 
 
 def summed(t, *options, name="gen", extra=()):
-    """Traced with sums; (trace, log)."""
+    """Trace with sums. Return (trace, log)."""
     log = t.path()
     trace = t.trace([workload(name), *options, "--log", log], "--aggregate", *extra).nothing_lost()
     log = genlog.Log(log)
@@ -34,7 +34,7 @@ def near(what, got, expected, crossings):
 
 
 def threads_agree(trace, log):
-    """Over all barriers of all processes: what each thread crossed, waited, and how often it arrived last."""
+    """Check the crossings and waits of each thread, and how often it arrived last, over all barriers of all processes."""
     own = {m["tid"]: m for p in trace.processes() for m in p["threads"]}
     expected = log.threads()
     check_equal("threads", sorted(own), sorted(expected))
@@ -68,7 +68,7 @@ def sites_agree(trace, log):
         check_equal("values of release", b["release_ns"]["n"], b["crossings"])
         check_equal("values of barrier time", b["barrier_ns"]["n"], b["episodes"])
         check_equal("histogram of wait", sum(b["wait_ns"]["hist"]), b["crossings"])
-        # The last arriver does not wait. Another thread is in the first bucket only if the clock has not moved.
+        # The last arriver does not wait. Another thread is in the first bucket only if the clock has not advanced.
         check_equal("the least wait", b["wait_ns"]["min"], 0)
         check_between("waits of nothing", b["wait_ns"]["hist"][0], b["episodes"], b["crossings"])
         for name in ("wait_ns", "release_ns", "barrier_ns", "phase_ns"):
@@ -106,7 +106,7 @@ def test_one_barrier(t):
 
 
 def test_the_same_as_by_records(t):
-    """Two runs of one program: what is lost is the same to within a few percent."""
+    """Two runs of one program lose the same time to within a few per cent."""
     command = [workload("gen"), "--threads", "3", "--rounds", "100", "--work", "stair:2ms:2ms", "--work-by", "sleep"]
     records, sums = t.trace(command).barrier(), t.trace(command, "--aggregate").barrier()
     for key in ("episodes", "crossings", "incomplete", "participants", "id", "label", "pattern"):
@@ -156,7 +156,8 @@ def test_many_threads(t):
 
 
 def test_cyclic(t):
-    """More threads than the barrier counts: arrivals decide, and the report says where two could have arrived in another order."""
+    """With more threads than the barrier counts, arrivals decide. The report says where two threads could have arrived in
+    another order."""
     path = t.path()
     trace = t.trace([workload("gen"), "--threads", "6", "--count", "3", "--rounds", "400", "--work",
                      "random:10us:200us:7", "--log", path], "--aggregate").nothing_lost()
@@ -168,7 +169,7 @@ def test_cyclic(t):
 
 
 def test_attached_inside_an_episode(t):
-    """The first episode may be seen in part; from then on all are."""
+    """The first episode may be recorded in part. From then on all episodes are complete."""
     for _ in range(5):
         log = t.path()
         gen = t.gen("--threads", "4", "--duration", "2", "--work", "rotate:20us:100us", "--log", log)
@@ -186,7 +187,8 @@ def test_attached_inside_an_episode(t):
 
 
 def test_places(t):
-    """The last arriver is known by its return address, a waiting thread by its stack: each call site has its own figures, by all methods."""
+    """The last arriver's call site is found by its return address, a waiting thread's by its stack. Each call site has its own
+    figures, by all attach methods."""
     for method in ("session", "multi", "perf"):
         for threads in ("1", "3"):
             trace, log = summed(t, "--threads", threads, "--sites", "4", "--rounds", "402", extra=("--attach", method))
@@ -197,7 +199,7 @@ def test_places(t):
 
 
 def test_libraries_at_one_address(t):
-    """Sums are read when the library is gone, and another may be where it was: each has its own all the same."""
+    """Sums are read after the library was unloaded and another may have taken its address. Each library still has its own sums."""
     trace = t.trace([workload("dlopen_lib")], "--aggregate").nothing_lost()
     check_in("stderr", "the same address: yes", trace.result.err)
     check_equal("episodes", episodes_by_function(trace), {"bar_wait": 200, "baz_wait": 100})
@@ -207,14 +209,14 @@ def test_libraries_at_one_address(t):
 
 
 def test_unloaded_unseen(t):
-    """A library that could not be examined has no name, not that of the one before, and a message says so."""
+    """A library that could not be examined gets no name, in particular not that of the previous library. A message says so."""
     trace = trace_blindfolded(t, "--aggregate")
     check_equal("episodes", episodes_by_function(trace), {"bar_wait": 200, None: 100})
     check_equal("said", [f["figure"] for f in trace.all("finding") if f["kind"] == "site_unknown"], [200])
 
 
 def test_never_left(t):
-    """Where it stayed is known, too."""
+    """The call site of a thread that never left is known, too."""
     trace = t.trace([workload("exit_in_wait")], "--aggregate", rc=7).nothing_lost()
     check_equal("abandoned", trace.process()["abandoned"], 3)
     got = {b["function"]: (b["crossings"], sorted(m["crossings"] for m in b["threads"])) for b in trace.barriers()}
@@ -222,7 +224,7 @@ def test_never_left(t):
 
 
 def test_left_by_longjmp(t):
-    """As often as the barrier counts: the thread that seems to arrive last does not."""
+    """Crossings that end with longjmp are counted as abandoned, and make no episodes."""
     trace = t.trace([workload("longjmp_out")], "--aggregate").nothing_lost()
     check_equal("abandoned", trace.process()["abandoned"], 20)
     check_equal("episodes", trace.end["episodes"], 20)
@@ -250,7 +252,8 @@ def test_hang(t):
 
 
 def test_shared_by_processes_is_not_summed(t):
-    """Its threads have other addresses for it: crossings are counted, episodes are not, and no thread is reported as waiting for none."""
+    """The threads of other processes use other addresses for the barrier: crossings are counted, episodes are not, and no
+    thread is reported as waiting for no other."""
     argv = [workload("gen"), "--processes", "2", "--threads", "2", "--rounds", "50"]
     trace = t.trace(argv, "--aggregate")
     end = trace.end
@@ -271,7 +274,7 @@ def test_shared_by_processes_is_not_summed(t):
 
 
 def test_exec_on_the_way_out(t):
-    """A last arriver that exits before it departs is not in the sums. The report says so, and nothing else, about it."""
+    """A last arriver that exits before it departs is not in the sums. The report says this about it, and nothing else."""
     argv, rounds = [workload("exec_away"), "20", "3"], 21 * 3
     apart = t.trace(argv).nothing_lost()
     check_equal("in records", (apart.end["episodes"], apart.end["crossings"]), (rounds, 4 * rounds))

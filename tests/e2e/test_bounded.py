@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""What sbt-trace keeps while processes come and go is bounded: files are closed once no process runs them, slots of sums are
-returned, and processes that have exited take little memory. SBT_LONG=1 runs the large numbers."""
+"""The resources that sbt-trace holds while processes come and go are bounded: files are closed when no process runs them, slots
+of sums are returned, and processes that have exited take little memory. SBT_LONG=1 runs the large numbers."""
 
 import os
 import re
@@ -19,7 +19,7 @@ LONG = os.environ.get("SBT_LONG") == "1"
 # --- files --------------------------------------------------------------------------------------------
 
 def mount(t, name, kind="tmpfs"):
-    """A file system of the test's own."""
+    """Mount a file system for the test alone."""
     path = t.path(name)
     os.makedirs(path, exist_ok=True)
     subprocess.run(["mount", "-t", kind, "none", path], check=True)
@@ -28,7 +28,7 @@ def mount(t, name, kind="tmpfs"):
 
 
 def umount(path, seconds=10):
-    """Returns after how long the file system could be unmounted."""
+    """Unmount the file system. Return the time until that was possible."""
     begin = time.monotonic()
     while True:
         done = subprocess.run(["umount", path], stderr=subprocess.PIPE, text=True)
@@ -46,7 +46,7 @@ def copy_of(folder, name):
 
 
 def descriptors(pid):
-    """What the process has open; what it closes meanwhile it has not."""
+    """Return the open files of the process. Files that it closes meanwhile are left out."""
     found = []
     for fd in os.listdir(f"/proc/{pid}/fd"):
         try:
@@ -57,7 +57,7 @@ def descriptors(pid):
 
 
 def gone_from(folder, name, *options, **how):
-    """The program runs twice from a file system of its own, which is then unmounted while the machine is traced."""
+    """Return a test: the program runs twice from its own file system, which is then unmounted while the machine is traced."""
     def test(t):
         path = mount(t, "disk")
         program = copy_of(path, name)
@@ -81,14 +81,14 @@ def gone_from(folder, name, *options, **how):
 
 test_dynamic = gone_from("disk", "gen", "--threads", "2", "--rounds", "50", "--work", "stair:1ms:100us", episodes=50)
 test_static = gone_from("disk", "gen-static", "--threads", "2", "--rounds", "50", "--work", "stair:1ms:100us", episodes=50)
-# The end of its region is one more.
+# The end of the region is one more episode.
 test_openmp = gone_from("disk", "gen_gomp", "--threads", "2", "--rounds", "50", "--work", "stair:1ms:100us", episodes=50, more=1)
 test_sums = gone_from("disk", "gen", "--threads", "2", "--rounds", "50", "--work", "stair:1ms:100us", episodes=50,
                       tracer=("--aggregate",))
 
 
 def test_another_file_of_that_number(t):
-    """A file system that is made anew gives its files the numbers that others had: what is examined is what is there."""
+    """A file system that is made anew reuses the numbers of files. sbt-trace examines the file that exists now."""
     tracer = t.attach("-a", "--comm", "program")
     for name in ("gen", "gen-static", "gen-stripped"):
         path = mount(t, "disk")
@@ -107,7 +107,7 @@ def test_another_file_of_that_number(t):
 
 
 def test_descriptors_are_few(t):
-    """Many files, each run once: what is open does not grow with them."""
+    """Many files run once each. The number of open files does not grow with them."""
     path = mount(t, "disk")
     tracer = t.attach("-a", "--comm", "gen")
     t.run([workload("gen"), "--threads", "2", "--rounds", "2"])
@@ -126,14 +126,14 @@ def test_descriptors_are_few(t):
 # --- sums ---------------------------------------------------------------------------------------------
 
 def resident(pid):
-    """Memory of its own: what it reads of the rings counts as others'."""
+    """Return the process's own memory. Pages that it reads from the rings count as shared."""
     return int(re.search(rb"RssAnon:\s+(\d+)", read_proc(pid, "status")).group(1)) << 10
 
 
 def many(t, processes, how="exec", barriers=2, options=()):
-    """So many processes of two threads each; the Trace."""
+    """Trace @processes processes of two threads each. Return the Trace."""
     tracer = t.attach("-a", "--comm", "brief", *options)
-    # It makes the program known: the first crossings of a program never seen before may be missed.
+    # This makes the program known: the first crossings of a program that was never traced before may be missed.
     t.run([workload("brief"), "4", "1", how])
     time.sleep(0.5)
     begun = time.monotonic()
@@ -160,7 +160,7 @@ def test_forked_by_sums(t):
 
 
 def test_slots_are_returned(t):
-    """More threads, and more barriers, than the 16,384 that there are slots for, but not at one time."""
+    """There are more threads, and more barriers, than the 16,384 slots, but not at the same time."""
     trace = many(t, 90, how="threads", barriers=200, options=("--aggregate",))
     check_equal("no slot", trace.end["lost"]["no_sum_slot"], 0)
     check_equal("crossings in no episode", trace.end["unmet"], 0)
@@ -172,7 +172,7 @@ KEEP = 4
 
 
 def loop(times, *commands):
-    """A shell that runs these programs one after the other, so many times."""
+    """Return a shell command that runs these programs one after the other, @times times."""
     return ["sh", "-c", f"for i in $(seq {times}); do {'; '.join(shlex.join(c) for c in commands)}; done"]
 
 
@@ -181,7 +181,8 @@ def gen(name, rounds=5, work="stair:200us:200us", threads=2):
 
 
 def check_programs(trace, comm, processes, programs=1, episodes=None):
-    """So many processes of this name, of which at most KEEP are reported one by one. Nothing of their sums is missing."""
+    """Check that there are @processes processes of this name, of which at most KEEP are reported one by one. No sums are
+    missing."""
     rows = [p for p in trace.processes() if p["comm"] == comm]
     sums = [p for p in rows if p["processes"] > 1]
     barriers = [b for b in trace.barriers() if b["comm"] == comm]
@@ -208,7 +209,8 @@ def check_programs(trace, comm, processes, programs=1, episodes=None):
 
 
 def test_folded(t):
-    """Two programs that a shell starts in turn: each is one entry, and those that lost most are reported separately."""
+    """A shell starts two programs alternately. Each program is one entry, and the processes that lost most are reported
+    separately."""
     most = gen("gen", work="stair:40ms:40ms")
     command = loop(20, gen("gen"), gen("gen-static"))
     command[-1] += "; " + shlex.join(most)
@@ -222,9 +224,8 @@ def test_folded(t):
 
 
 def test_folded_openmp(t):
-    # The first crossings of a child may be missed: it must live for longer than it takes to examine what it runs. Its first thread
-    # has a name of its own by then, which is not the program's.
-    # Threads that spin would need a CPU each.
+    # The first crossings of a child may be missed, so it must live for longer than its examination takes. By then its first
+    # thread has another name than the program.
     command = loop(20, gen("gen_gomp", 100) + ["--work-by", "sleep"])
     command[-1] = "export OMP_WAIT_POLICY=passive; " + command[-1]
     trace = t.trace(command, "--keep-processes", str(KEEP)).nothing_lost(may=("not_examined",))
@@ -243,13 +244,13 @@ def test_folded_discovered(t):
 
 
 def test_folded_sums(t):
-    """--aggregate: what the kernel has summed up of processes that have exited, too."""
+    """--aggregate: the sums that the kernel kept for processes that have exited are combined, too."""
     trace = t.trace(loop(20, gen("gen")), "--keep-processes", str(KEEP), "--aggregate").nothing_lost()
     check_programs(trace, "gen", 20, episodes=100)
 
 
 def test_folded_by_file(t):
-    """Two files of one name are two programs."""
+    """Two files of the same name are two programs."""
     for i, name in enumerate(("gen", "gen-static")):
         os.mkdir(t.path(f"dir{i}"))
         shutil.copy(workload(name), t.path(f"dir{i}/job"))
@@ -267,7 +268,7 @@ def test_folded_in_text(t):
 
 
 def test_folded_in_a_recording(t):
-    """A report of the recording says the same: what was folded while recording is folded while reading."""
+    """A report of the recording is the same: processes that were combined while recording are combined while reading."""
     check_same(t, loop(20, gen("gen"), gen("gen_gomp")), view=["--keep-processes", str(KEEP)])
 
 
@@ -277,12 +278,10 @@ def test_all_are_kept(t):
 
 
 def flat(t, *options):
-    """
-    Memory is flat from when there are more processes that have exited than are kept. Of a command, for -a examines what else
-    is run on the machine, too.
-    """
+    """Memory does not grow once more processes have exited than are kept. The test traces a command, because -a also examines
+    other programs of the machine."""
     many, steps, path = 25000 if LONG else 400, 4, t.path()
-    # They are folded some seconds after their end.
+    # They are combined some seconds after their end.
     step = f"{shlex.quote(workload('brief'))} {many} 4 >/dev/null; sleep 5; echo step; read x"
     tracer = t.start([SBT, "--json", "-o", path, "--keep-processes", "32", *options, "--", "sh", "-c",
                       f"for i in $(seq {steps}); do {step}; done"], stdin=subprocess.PIPE)
@@ -298,7 +297,7 @@ def flat(t, *options):
     check_equal("episodes", trace.end["episodes"], sum(p["episodes"] for p in rows))
     check_between("episodes", trace.end["episodes"], 0.95 * steps * many * 2, steps * many * 2)
     check_between("entries", len(rows), 2, 40)
-    # Without it 800 processes take 13 MiB.
+    # Without combining, 800 processes take 13 MiB.
     check_between("grown in the second half, in bytes", sizes[3] - sizes[1], -1 << 40, 4 << 20)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Why the last one was late: held against a program that is late for a known reason and writes down, by
-its own clocks, for how long (tests/workloads/late.c)."""
+"""Why the last arriver was late, compared with a program that is late for a known reason and measures by its own clocks for how
+long (tests/workloads/late.c)."""
 
 import collections
 import os
@@ -17,7 +17,7 @@ import time
 import harness
 from harness import ROOT, Skip, check, check_between, check_equal, check_in, wait_for, workload, write_file
 
-# The names of the parts, as in user/analyse/cause.h: here and nowhere else.
+# The names of the parts, as in user/analyse/cause.h. The tests define them only here.
 WORK = "work"
 CPU = "no cpu"
 LOCK = "lock"
@@ -32,15 +32,15 @@ PART_OF = {"work": WORK, "cpu": CPU, "lock": LOCK, "lock-sleep": LOCK, "lock-cha
            "release": RELEASED}
 
 ROUNDS = 201  # the first of which begins with the start of the threads
-RIGHT = 0.95  # of the episodes
-SHARE = 0.7  # of the dominant cause
-SHARE_OF_FAULTS = 0.5  # their way into the kernel and out of it is work: on a virtual machine a third of all
-POINTS = 0.1  # how far shares of mixed causes may be off
-STOLEN = 0.1  # of a lateness, by the host: beyond, the round says little of what was injected
+RIGHT = 0.95  # share of the episodes
+SHARE = 0.7  # share of the dominant cause
+SHARE_OF_FAULTS = 0.5  # the entry into the kernel and the exit count as work, on a virtual machine a third of all
+POINTS = 0.1  # maximum error of the shares of mixed causes
+STOLEN = 0.1  # share of a lateness that the host took; above it, the round says little about the injected reason
 
 
 class LateLog:
-    """What was injected, and every crossing, by the program's own clocks."""
+    """The injected delays, and every crossing, by the program's own clocks."""
 
     def __init__(self, path):
         self.tids = collections.defaultdict(list)  # competitor, holder, feeder: thread ids
@@ -69,7 +69,7 @@ class LateLog:
 
 
 def disk_folder(t):
-    """A folder that is not in memory: there fsync waits for nothing."""
+    """Return a folder that is on a disk. In memory, fsync would wait for nothing."""
     folder = tempfile.mkdtemp(prefix="late-", dir=os.path.join(ROOT, "build"))
     t.at_end(shutil.rmtree, folder, True)
     kind = subprocess.run(["stat", "-f", "-c", "%T", folder], check=True, stdout=subprocess.PIPE,
@@ -84,7 +84,7 @@ def put(path, text):
 
 
 def quota_group(t, quota_us, period_us):
-    """A control group for one thread, by version 1 or 2, and what a process must do first."""
+    """Make a control group for one thread, in version 1 or 2. Return it with what a process must do first."""
     name = f"sbt-late-{os.getpid()}"
     old = os.path.join("/sys/fs/cgroup/cpu", name)
     if os.path.exists("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"):
@@ -92,7 +92,7 @@ def quota_group(t, quota_us, period_us):
         t.at_end(os.rmdir, old)
         put(os.path.join(old, "cpu.cfs_period_us"), str(period_us))
         put(os.path.join(old, "cpu.cfs_quota_us"), str(quota_us))
-        put(os.path.join(old, "cpu.shares"), "262144")  # no other process is to keep it waiting
+        put(os.path.join(old, "cpu.shares"), "262144")  # no other process may delay the thread
         return old, None
     group, threaded = os.path.join("/sys/fs/cgroup", name), os.path.join("/sys/fs/cgroup", name, "one")
     try:
@@ -112,7 +112,7 @@ def quota_group(t, quota_us, period_us):
 
 
 def late(t, mode, *options, rounds=ROUNDS, **more):
-    """Runs the workload under sbt-trace; the trace, its episodes by round, and the log."""
+    """Run the workload under sbt-trace. Return the trace, its episodes by round, and the log."""
     path = t.path()
     before = harness.stolen_ns()
     trace = t.trace([workload("late"), mode, "--rounds", str(rounds), "--log", path, *options], "-W",
@@ -121,25 +121,25 @@ def late(t, mode, *options, rounds=ROUNDS, **more):
     episodes = sorted(trace.all("episode"), key=lambda e: e["t_ns"])
     check_equal("episodes", len(episodes), rounds)
     check_equal("states", {e["state"] for e in episodes}, {"complete"})
-    # By the kernel's own account, which is kept in ticks.
+    # The limit is the kernel's own account, which it keeps in ticks.
     claimed = sum(m["stolen_ns"] or 0 for m in trace.barrier()["threads"])
     check_between("what the host is said to have taken", claimed, 0, harness.stolen_ns() - before + 40_000_000)
     return trace, episodes, log
 
 
 def share_of(cause, part):
-    """Of the positive parts; as a cause's own share is defined."""
+    """Return the part's share of the positive parts, as a cause's own share is defined."""
     positive = sum(ns for ns in cause["parts"].values() if ns > 0)
     return max(cause["parts"].get(part, 0), 0) / positive if positive else 0
 
 
 def least_share(part):
-    """Of the dominant cause that was injected."""
+    """Return the minimum share of the injected dominant cause."""
     return SHARE_OF_FAULTS if part == FAULT else SHARE
 
 
 def undisturbed(cause, injected_ns):
-    """The host took no CPU away, from the late one or from those that waited for it, that would count."""
+    """Return whether the host took no significant CPU time, from the late thread or from those that waited for it."""
     return not cause or abs(cause["parts"].get("stolen", 0)) <= STOLEN * injected_ns
 
 
@@ -152,7 +152,7 @@ def most(what, rights, of, examples=()):
 
 
 def check_parts(episodes):
-    """They are of the last thread, and add up to its lateness against the lower median."""
+    """Check that the parts are those of the last thread, and add up to its lateness relative to the lower median."""
     for e in episodes:
         if not e.get("cause") or not e["cause"]["parts"]:
             continue
@@ -162,9 +162,9 @@ def check_parts(episodes):
 
 
 def check_injected(log, episodes, mode):
-    """The dominant cause, its share, and how long it was. While the disk works for it the late one also
-    waits for a CPU now and then, and cannot tell that from waiting for the disk. A fault's way into the kernel, and out, is no
-    part of the time between the kernel's two events: of one of 2 us an eighth, where a host has a part in it a third."""
+    """Check the dominant cause, its share, and its duration. While the disk works for the late thread, the thread also waits
+    for a CPU at times, and cannot distinguish this from waiting for the disk. The entry into the kernel at a page fault, and
+    the exit, are not between the kernel's two events: an eighth of a fault of 2 us, and a third if a host is involved."""
     part, least = PART_OF[mode], least_share(PART_OF[mode])
     rounds = [n for n in range(1, len(episodes)) if any(r == mode for r, _ in log.injected[n])]
     check(len(rounds) >= 0.99 * (len(episodes) - 1), f"injected in {len(rounds)} rounds only")
@@ -204,7 +204,7 @@ def check_site(trace, part, episodes, culprit=None):
 
 
 def functions(frame):
-    """Of one place on the stack: what was inlined there, and into what."""
+    """Return the functions of one frame, with those inlined there."""
     return [frame["function"], *(frame["inlined"] or "").split(" <- ")]
 
 
@@ -213,7 +213,7 @@ def frames(cause):
 
 
 def injected(t, mode, *options, culprit=(), stack=None, rounds=ROUNDS):
-    """Check all that must hold for one reason. culprit: patterns that the sentence must match."""
+    """Check everything that must hold for one reason. culprit: patterns that the sentence must match."""
     return check_all(*late(t, mode, *options, rounds=rounds), mode, culprit, stack)
 
 
@@ -262,12 +262,12 @@ def test_lock_with_sleeping_holder(t):
 
 
 def test_lock_with_holder_that_waits_for_a_cpu(t):
-    """Two steps: the lock's holder, and the thread that kept it from its CPU."""
+    """Two steps: the lock's holder, and the thread that had the holder's CPU."""
     injected(t, "lock-chain", culprit=[holder, r"\bcompetitor\b"], stack="wait_for_lock")
 
 
 def test_fsync(t):
-    # To write costs CPU time too, of some disks half of it all: room for that in the work that all have alike.
+    # Writing costs CPU time too, half of the time on some disks. The common work must be longer than that.
     injected(t, "fsync", "--base", "4ms", "--dir", disk_folder(t), culprit=[r"late\.data"], stack="write_and_sync")
 
 
@@ -292,16 +292,17 @@ def test_released_late(t):
 
 
 def throttled_ns(group):
-    """By the kernel's own account."""
+    """Return the throttled time by the kernel's own account."""
     with open(os.path.join(group, "cpu.stat"), encoding="ascii") as f:
         stat = dict(line.split() for line in f)
     return int(stat["throttled_time"]) if "throttled_time" in stat else int(stat["throttled_usec"]) * 1000
 
 
 def test_throttled(t):
-    """All that it may have in 4 ms is the 1 ms that its work takes."""
+    """In each 4 ms the thread may only use the 1 ms that its work takes."""
     group, first = quota_group(t, 1000, 4000)
-    # A thread that becomes runnable does not preempt the running one. Of four runs that one counts in which it waited least for it.
+    # A thread that becomes runnable does not preempt the running one. Of four runs, use the one in which it waited least for a
+    # CPU.
     best = None
     for _ in range(4):
         before = throttled_ns(group)
@@ -365,9 +366,9 @@ def test_lock_and_pipe(t):
 
 
 def test_balanced(t):
-    """No thread is late for a reason: none is made up."""
+    """No thread is late for a reason, so no cause is reported."""
     trace, episodes, _ = late(t, "none", "--base", "5ms")
-    # What the host has taken it has: late() holds that against the kernel's account.
+    # Steal time may be reported. late() compares it with the kernel's account.
     named = [e["cause"] for e in episodes if e.get("cause") and e["cause"]["dominant"] not in (None, "stolen")]
     check(len(named) <= (1 - RIGHT) * len(episodes), f"{len(named)} causes made up: {named[:3]}")
     site = trace.barrier()["cause"]
@@ -375,14 +376,14 @@ def test_balanced(t):
 
 
 def test_report_for_people(t):
-    """The same in words."""
+    """The text report has the same cause."""
     text = " ".join(t.text([workload("late"), "cpu", "--rounds", "50"]).split())
     check(re.search(r"[Ll]ate mostly because [^.]*\bCPU\b[^.]*\bcompetitor\b", text),
           f"no sentence that says why: {text}")
 
 
 def test_no_causes(t):
-    """Not asked for, not said."""
+    """Without a request there is no cause in the report."""
     path = t.path()
     trace = t.trace([workload("late"), "sleep", "--rounds", "20", "--log", path], "-W", "--no-causes")
     for e in trace.all("episode"):
@@ -393,7 +394,7 @@ def test_no_causes(t):
 
 
 def test_lateness_is_what_was_injected(t):
-    """The workload keeps its word: what it logs is what its threads' stamps show."""
+    """Check the workload: the delays in its log agree with the time stamps of its threads."""
     for mode in ("work", "sleep", "lock"):
         path = t.path()
         t.run([workload("late"), mode, "--rounds", "50", "--log", path])
@@ -405,7 +406,7 @@ def test_lateness_is_what_was_injected(t):
         check_between(f"{mode}: lateness over injected", statistics.median(late_by), 0.85, 1.1)
 
 
-# --- the right cause, where it is easy to blame another thread -----------------------------------------------
+# --- the right cause, where another thread is easily blamed -------------------------------------------------------
 
 def held(t, mode, *before, rounds=40, **more):
     """Return the trace, its causes from the second round on, and the thread ids by name."""
@@ -424,7 +425,7 @@ def blames(causes, part, pattern, never=None):
 
 
 def test_lock_that_was_passed_on(t):
-    """One had the lock when the wait began, another for most of it."""
+    """One thread held the lock when the wait began, another for most of the wait."""
     trace, causes, tids = held(t, "convoy")
     blames(causes, LOCK, rf"held by greedy \({tids['greedy']}\)", "brief")
     check_in("the site's", f"greedy ({tids['greedy']})", said(trace.barrier()["cause"]))
@@ -436,7 +437,7 @@ def test_lock_of_a_writer(t):
 
 
 def test_lock_of_a_reader(t):
-    """A lock does not record its readers: no thread is named, least of all the late one itself."""
+    """A read-write lock does not record its readers: no thread is named, in particular not the late thread itself."""
     _, causes, _ = held(t, "readers-turn")
     blames(causes, LOCK, r"lock", r"held by")
 
@@ -460,7 +461,7 @@ def test_waits_for_a_child(t):
 
 
 def test_waits_that_are_no_locks(t):
-    """For a thread to end, at a semaphore, at a condition variable: called what they are."""
+    """Waits for the end of a thread, a semaphore or a condition variable are named as such."""
     source, binary = t.path("waits.c"), t.path("waits")
     write_file(source, """
 #include <pthread.h>
@@ -668,7 +669,7 @@ int main(int argc, char **argv)
 
 
 def test_calls_that_few_wait_in(t):
-    """Known for what they are: the file by its name where there is one, else the function."""
+    """These calls are known for what they are. The file is named if it has a name, otherwise the function."""
     source, binary = t.path("calls.c"), t.path("calls")
     write_file(source, CALLS)
     subprocess.run(["gcc", "-O1", "-g", "-fno-inline", "-pthread", "-o", binary, source, "-lrt"], check=True)
@@ -687,7 +688,7 @@ def test_calls_that_few_wait_in(t):
 
 
 def test_longest_user_of_the_cpu(t):
-    """Neither the thread that took it first nor the one that gave it back."""
+    """The report names the longest user of the CPU, and neither the thread that took it first nor the one that released it."""
     _, causes, tids = held(t, "cpu")
     blames(causes, CPU, rf"heavy \({tids['heavy']}\)", "light|opener")
 
@@ -700,7 +701,8 @@ def test_longest_delay_of_the_holder(t):
 
 
 def test_lock_beside_what_all_do_for_longer(t):
-    """Both sleep, twice as long as the late one waits for the lock: that is what it is late for, and said in full."""
+    """Both threads sleep, twice as long as the late thread waits for the lock. The lateness is due to the lock, and is reported
+    in full."""
     trace, causes, tids = held(t, "beside")
     blames(causes, LOCK, rf"`rwlock` held by writer \({tids['writer']}\), which was asleep")
     check_in("the site's", f"writer ({tids['writer']})", said(trace.barrier()["cause"]))
@@ -718,8 +720,8 @@ def test_work_after_a_fault_that_failed(t):
 
 
 def test_stopped(t):
-    """SIGSTOP inside a sleep, which goes on afterwards: each under its own name."""
-    # For longer than it may take to attach and to stop it three times.
+    """SIGSTOP during a sleep, which continues afterwards: each is reported under its own name."""
+    # The program runs for longer than it takes to attach and to stop it three times.
     program = t.start([workload("held"), "nap", "250"])
     tracer = t.attach("-p", str(program.pid), "-W")
     # Nothing is known of a phase if its start was not traced.

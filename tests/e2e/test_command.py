@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""sbt-trace -- COMMAND: nothing missed before main, children and exec followed, the command left as
-it was."""
+"""sbt-trace -- COMMAND: no crossing before main is missed, children and exec are followed, and the command behaves as without
+tracing."""
 
 import os
 import re
@@ -18,7 +18,7 @@ GEN = ["--threads", "3", "--rounds", "200", "--sites", "2"]
 
 
 def answers(trace, episodes=200, participants=3):
-    """What GEN is known to do."""
+    """Check the known answers of GEN."""
     trace.nothing_lost()
     check_equal("episodes", trace.end["episodes"], episodes)
     check_equal("incomplete", trace.end["incomplete"], 0)
@@ -53,7 +53,7 @@ test_gen_static = variant("gen-static", True, True)
 test_gen_musl = variant("gen-musl", True, True)
 test_gen_musl_static = variant("gen-musl-static", True, True)
 test_gen_stripped = variant("gen-stripped", False, False)
-# No names: the barrier is known by its code.
+# There are no names: the barrier function is recognised by its code.
 test_gen_static_stripped = variant("gen-static-stripped", False, False)
 test_gen_musl_static_stripped = variant("gen-musl-static-stripped", False, False)
 test_gen_nopie = variant("gen-nopie", True, True)
@@ -64,13 +64,13 @@ test_gen_old_libpthread = variant("gen-oldlib", True, True)
 def test_old_libpthread_is_probed_there(t):
     trace = t.trace([workload("gen-oldlib"), *GEN])
     probed = [p["binary"] for p in trace.session["probes"]]
-    # The library is only known once the command runs: the report must still be of its barrier.
+    # The library is only known once the command runs. The report must still be about its barrier.
     check_equal("participants", {b["participants"] for b in trace.barriers()}, {3})
     check(all(not p.endswith("/gen-oldlib") for p in probed), f"probed: {probed}")
 
 
 def test_separate_debug_file_by_build_id(t):
-    """In a mount namespace of its own, where the debug file lies as a debug package puts it."""
+    """The test runs in its own mount namespace, where the debug file is where a debug package puts it."""
     path = t.path("out")
     script = f"mount --bind {workload('debug')} /usr/lib/debug && exec \"$@\""
     t.run(["unshare", "-m", "--", "sh", "-c", script, "sh", SBT, "--json", "-o", path, "--",
@@ -83,7 +83,7 @@ def test_separate_debug_file_by_build_id(t):
 
 
 def test_before_main(t):
-    """A constructor that crosses barriers: nothing may be missed before main."""
+    """A constructor crosses barriers. No crossing before main may be missed."""
     trace = t.trace([workload("early")]).nothing_lost()
     check_equal("episodes", {b["function"]: b["episodes"] for b in
                              trace.barriers(family="pthread")},
@@ -92,7 +92,7 @@ def test_before_main(t):
 
 
 def test_first_program_of_its_kind(t):
-    """A copy that has never run before, with its own C library: all of it is new to sbt-trace."""
+    """A copy that has never run before, with its own C library, so that sbt-trace knows none of it."""
     gen = t.path("fresh-gen")
     shutil.copy(workload("gen"), gen)
     libs = t.path("libs")
@@ -121,7 +121,7 @@ def test_shebang_script(t):
     write_file(script, f"#!/bin/sh\n{workload('gen')} --threads 2 --rounds 25\nexit 5\n")
     os.chmod(script, 0o755)
     trace = t.trace([script], rc=5)
-    # A child not named beforehand may cross barriers before it is known: what it does until then is counted.
+    # A child with a program that COMMAND does not name may cross barriers before it is examined. These crossings are counted.
     lost = {k: v for k, v in trace.end["lost"].items() if v}
     check_equal("crossings, seen or lost", trace.end["crossings"] + lost.pop("not_examined", 0), 50)
     check_equal("what else is lost", lost, {})
@@ -139,7 +139,7 @@ def test_pipeline_of_programs(t):
 def test_fork_children(t):
     trace = t.trace([workload("fork_children")]).nothing_lost()
     found, of = {}, {}
-    # The parent also makes and joins two teams, which is the family forkjoin's.
+    # The parent also creates and joins two teams, which belong to the family forkjoin.
     for b in trace.barriers(family="pthread"):
         key = (b["pid"], b["participants"])
         found[key] = found.get(key, 0) + b["episodes"]
@@ -150,7 +150,7 @@ def test_fork_children(t):
     parent = [p for p in trace.processes() if of[p["pid"]] == 100 and p["parent"] not in
               [q["pid"] for q in trace.processes()]]
     check_equal("the parent", len(parent), 1)
-    # Child 1, 2, 3 are the parent's; the grandchild is child 2's.
+    # Children 1, 2 and 3 are the parent's. The grandchild is child 2's.
     children = {p["pid"]: p["parent"] for p in trace.processes()}
     second = [p["pid"] for p in trace.processes() if of[p["pid"]] == 200][0]
     grandchild = [p for p in trace.processes() if of[p["pid"]] == 70][0]
@@ -181,7 +181,7 @@ def exec_on(name, other, n=200):
 
 
 def check_exec_on(trace, functions, n=200):
-    """Each process's row is named as its own program is, whatever it has become since."""
+    """Check that each process's row has the names of its own program, whatever the process has executed since."""
     rows = trace.barriers(family="pthread")
     check_equal("rows", len(rows), n)
     check_equal("episodes", {b["episodes"] for b in rows}, {10})
@@ -198,13 +198,14 @@ def test_exec_at_once(t):
 
 
 def test_exec_to_the_same_place(t):
-    """Without ASLR the next program lies where this one did: names by its mappings would be wrong ones."""
+    """Without ASLR, the next program is at the same addresses. Names from its mappings would be wrong."""
     command = ["setarch", "-R", *exec_on("exec_on", "exec_on2")]
     check_exec_on(t.trace(command).nothing_lost(), {"exec_on": "first_member", "exec_on2": "second_member"})
 
 
 def test_exec_at_once_from_a_library(t):
-    """The addresses of libraries are known only if they were examined in time: of the others the report says that they are not."""
+    """The addresses of libraries are known only if the process was examined in time. For other processes, the report says that
+    they are not."""
     trace = t.trace(exec_on("exec_on-lib", "exec_on-lib")).nothing_lost()
     rows = trace.barriers(family="pthread")
     check_equal("rows", len(rows), 200)
@@ -257,7 +258,7 @@ def test_streams_are_the_commands(t):
         result = t.sbt("-o", t.path(), "-q", "--", "sh", "-c", "cat; printf 'a\\0b' >&2", stdin=f)
     check_equal("stdout is stdin", result.stdout == data, True)
     check_in("stderr", b"a\0b", result.stderr)
-    # With -o a program with barriers keeps both streams for itself.
+    # With -o, a program with barriers has both streams for itself.
     plain = t.run([workload("lu"), "--size", "64", "--threads", "3"])
     traced = t.sbt("-o", t.path(), "--", workload("lu"), "--size", "64", "--threads", "3")
     check_equal("stdout", traced.stdout, plain.stdout)
@@ -276,7 +277,7 @@ LEFT_ALONE = ("for f in /proc/self/fd/*; do readlink $f; done | grep -v ^/proc; 
 
 
 def test_command_inherits_nothing(t):
-    """Open files, signal masks, priority, limits, environment: as without us."""
+    """Open files, signal masks, priority, limits and environment are the same as without sbt-trace."""
     with open(os.devnull, "rb") as null:
         plain = t.run(["sh", "-c", LEFT_ALONE], stdin=null)
         traced = t.sbt("-o", t.path(), "-q", "--", "sh", "-c", LEFT_ALONE, stdin=null)
@@ -371,7 +372,7 @@ def test_interim_report(t):
 
 
 def test_command_survives_sigint(t):
-    """Tracing stops, the command goes on."""
+    """Tracing stops, and the command continues."""
     p = t.start([SBT, "-o", t.path(), "--", workload("gen"), "--threads", "2", "--forever", "--work",
                  "stair:1ms:1ms", "--work-by", "sleep"])
     gen = lambda: [x for x in descendants() if read_proc(x, "comm") == b"gen\n"]
@@ -386,13 +387,13 @@ def test_command_survives_sigint(t):
 
 
 def test_leaves_a_daemon(t):
-    """COMMAND ends and a child of it goes on: tracing ends with COMMAND, and a message says so."""
+    """COMMAND ends and a child of it continues. Tracing ends with COMMAND, and a message says so."""
     release = t.path("release")
-    # The grandchild is its own parent's orphan, and waits to be resumed.
+    # The grandchild has lost its parent, and waits for a file before it ends.
     script = f"(while [ ! -e {release} ]; do sleep 0.1; done) >/dev/null 2>&1 & exit 0"
     try:
         result = t.sbt("--", "sh", "-c", script, rc=0)
-        # The loop, and mostly the sleep that it is in.
+        # The loop, and usually its current sleep.
         check_in("stderr", "COMMAND has ended, and tracing with it, but ", result.err)
         check(re.search("a process that it started still runs|2 processes that it started still run",
                         result.err), result.err)
@@ -405,7 +406,8 @@ def test_leaves_a_daemon(t):
 
 
 def test_leaves_a_short_daemon(t):
-    """The same of one that has ended by the time of the report: all its episodes are there, or a message says so."""
+    """The same if the child has ended before the report: all its episodes are reported, or a message says that some are
+    missing."""
     daemon = f"{workload('gen')} --threads 2 --rounds 50 --work stair:1ms:1ms --work-by sleep"
     for _ in range(3):
         trace = t.trace(["sh", "-c", f"{daemon} >/dev/null 2>&1 & exit 0"])
@@ -417,10 +419,9 @@ LINKED = {"dynamic": ["lu", "--threads", "2", "--size", "64"], "static": ["gen-s
 
 
 def test_held_is_not_its_own(t):
-    """
-    COMMAND is held for some ms until its probes are in place. Nothing else stops it, and it sleeps nowhere before its first
-    barrier: of its first thread's first phase nothing is blocked, nor of unknown use, and its life is as long as it says.
-    """
+    """COMMAND is stopped for some ms until its probes are attached. Nothing else stops it, and it does not sleep before its
+    first barrier. So the first phase of its first thread has no blocked and no unattributed time, and its life has the
+    length that it measures."""
     for how, (name, *arguments) in LINKED.items():
         trace = t.trace([workload(name), *arguments], "-W")
         first = trace.all("episode")[0]

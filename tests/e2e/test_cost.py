@@ -8,11 +8,11 @@ import subprocess
 
 from harness import Trace, check, check_between, check_equal, clean_environment, workload
 
-BIG = 8 << 20  # bytes: more than what is nearest to a CPU holds
+BIG = 8 << 20  # bytes: more than the caches nearest to a CPU hold
 
 
 def cold(t, us, size, *options):
-    """A crossing after so much work on so much memory: the time that tracing adds to it, and the estimate of it, ns."""
+    """Return how much tracing adds to a crossing after this work on this memory, and sbt-trace's estimate of that, ns."""
     argv = [workload("cold"), "--us", str(us), "--bytes", str(size), "--rounds", "1000"]
     plain = json.loads(subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True,
                                       env=clean_environment()).stdout)
@@ -22,8 +22,8 @@ def cold(t, us, size, *options):
 
 
 def check_price(what, added, said):
-    # The benchmark (tests/bench/run.py table) holds it to 1.5; others may have the CPUs, or the caches, in one of the two runs
-    # here: 3 was seen.
+    # The benchmark (tests/bench/run.py table) requires a factor of 1.5. Here other programs may use the CPUs or the caches in
+    # one of the two runs, and a factor of 3 has occurred.
     check_between(f"{what}: said to be {said:.0f} ns, measured {added:.0f} ns", said / added, 0.25, 4)
 
 
@@ -32,7 +32,7 @@ def test_back_to_back(t):
 
 
 def test_after_work(t):
-    """Where the program has filled the caches with its own, a crossing takes many times what it takes back to back."""
+    """If the program has filled the caches with its own data, a crossing takes many times as long as back to back."""
     added, said = cold(t, 3000, BIG)
     check_price("after 3 ms on 8 MiB", added, said)
     check(said > 1.5 * cold(t, 0, 0)[1], f"as if nothing had been done: {said}")
@@ -43,19 +43,19 @@ def test_after_work_summed(t):
 
 
 def test_of_functions(t):
-    """By the ret instructions: more expensive to begin with."""
+    """Departures are detected at ret instructions, which costs more even without work."""
     check_price("by exits", *cold(t, 1000, BIG, "--attach", "multi"))
 
 
 def test_estimate(t):
-    """What the estimate is made of: more where threads sleep at the barrier. Which threads do is known only with causes."""
+    """The estimate includes more cost where threads sleep at the barrier. With causes, it is known which threads do."""
     recording = t.path()
     work = [workload("gen"), "--threads", "4", "--rounds", "300", "--work", "random:1us:300us:1", "--work-by", "sleep"]
     trace = t.trace(work, "--record", recording)
     p, end = trace.process(comm="gen"), trace.end
     check(end["switch_cost_ns"] and end["switch_cost_ns"] > 0, f"what a switch costs is unknown: {end}")
     crossings = p["crossing_cost_ns"] * p["crossings"]
-    # Each slept before it came, and was switched out for it.
+    # Each thread slept before it arrived, and caused a context switch.
     check(p["cost_ns"] > crossings + 0.5 * end["switch_cost_ns"] * p["crossings"],
           f"no switch is in it: {p['cost_ns']}, crossings {crossings}, {end}")
     path = t.path()
@@ -74,7 +74,7 @@ def test_estimate(t):
 
 
 def test_of_running(t):
-    """Where threads have all CPUs, sbt-trace runs in their place: in the estimate for all threads that then wait."""
+    """If threads use all CPUs, sbt-trace runs in their place. The estimate includes this cost for all threads that then wait."""
     cpus = len(os.sched_getaffinity(0))
     work = [workload("bench_phases"), "--threads", str(cpus), "--rounds", "4000", "--steps", "100000"]
     trace = t.trace(work, "-W", "-e", "task-clock,page-faults")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Counters by thread and phase, held against a program that reads its own through PAPI (or, where there
-is no PAPI, through perf_event_open) around each phase: tests/workloads/papi_phases.c."""
+"""Counters by thread and phase, compared with a program that reads its own counters around each phase, through PAPI or, without
+PAPI, through perf_event_open(): tests/workloads/papi_phases.c."""
 
 import collections
 import csv
@@ -14,13 +14,13 @@ from harness import WORKLOADS, Skip, check, check_between, check_equal, check_in
 
 SOFTWARE = ["page-faults", "context-switches", "task-clock"]
 THREADS, PHASES = 4, 40  # of the workload
-# One reading of all counters is a system call; so much of the task clock is in our phase and not in theirs, on a calm machine. A
-# guest's takes longer where its host is busy, as its switches do.
+# Reading all counters is one system call. On a calm machine, this much of the task clock is in sbt-trace's phase and not in the
+# program's. It takes longer in a guest on a busy host, as switches do.
 READING_NS = 15_000
-# An interrupt, or the host, between the program's reading and ours is in some phases; an error of ours would be in all.
+# An interrupt or steal time between the two readings affects some phases. An error of sbt-trace would affect all.
 DISTURBED = 0.08
-# On the task clock that is more often than elsewhere: with a busy host a quarter of the phases had 30 to 150 us more. Their
-# sum shows that it is no more than that.
+# The task clock is affected more often: on a busy host, a quarter of the phases had 30 to 150 us more. Their sum shows that it
+# is not more than that.
 CLOCK_DISTURBED, CLOCK_MORE = 0.4, 1.05
 
 
@@ -32,7 +32,7 @@ def phases_program():
 
 
 def counted(t, *options, program=None, events=SOFTWARE, tracer_events=None, **more):
-    """(tid, phase) -> event -> the program's own count; the same of sbt-trace's; the trace."""
+    """Return (tid, phase) -> event -> the program's own count; the same for sbt-trace's counts; and the trace."""
     path = t.path()
     if tracer_events is None:
         options = ("-e", ",".join(events), *options)
@@ -52,7 +52,7 @@ def counted(t, *options, program=None, events=SOFTWARE, tracer_events=None, **mo
 
 
 def total(counts):
-    """If one phase of a sum is unknown, the sum is unknown."""
+    """Return the sum of counts. If one phase is unknown, the sum is unknown."""
     counts = list(counts)
     return None if None in counts else sum(counts)
 
@@ -60,15 +60,15 @@ def total(counts):
 def check_counts(own, got):
     off, late, exact, beyond, switch = [], [], 0, [], switch_ns()
     reading = READING_NS * min(switch / 3_000, 10)
-    # Now and then the kernel does not report a switch: nothing is known of that phase then.
+    # Sometimes the kernel does not report a switch. Then the counts of that phase are unknown.
     known = {key: mine for key, mine in own.items() if got[key]["page-faults"] is not None}
     check(len(known) >= (1 - DISTURBED) * len(own), f"{len(own) - len(known)} of {len(own)} phases are unknown")
     for key, mine in known.items():
         theirs = got[key]
-        # Every page was touched once, and nothing else is touched for the first time there.
+        # Every page was touched once, and the phase touches no other page for the first time.
         check_equal(f"page-faults of {key}", theirs["page-faults"], mine["page-faults"])
         check(mine["page-faults"] >= mine["known-pages"], f"the log contradicts itself: {mine}")
-        # What happened between the program's reading and the barrier is in ours alone.
+        # Events between the program's reading and the barrier are only in sbt-trace's counts.
         switches, clock = theirs["context-switches"], theirs["task-clock"]
         exact += switches == mine["context-switches"]
         if not 0 <= switches - mine["context-switches"] <= 2:
@@ -89,12 +89,12 @@ def check_counts(own, got):
 def test_against_the_program_itself(t):
     own, got, trace = counted(t)
     check_counts(own, got)
-    # Phase 0 too: the program touches what it needs there.
+    # The same for phase 0: the program first touches its memory there.
     check(all(got[tid, 0]["page-faults"] != 0 for tid in {tid for tid, _ in own}), "nothing in phase 0")
     check_equal("counters", [(c["name"], c["source"]) for c in trace.session["counters"]],
                 [(name, "software") for name in SOFTWARE])
     at_barriers = {}
-    for b in trace.barriers():  # the compiler may have made two call sites of the one
+    for b in trace.barriers():  # the compiler may have made two call sites
         for m in b["threads"]:
             for name in SOFTWARE:
                 key = m["tid"], name
@@ -113,7 +113,7 @@ def test_total_of_the_run(t):
     _, got, trace = counted(t)
     totals = trace.process()["counters"]
     for name in SOFTWARE:
-        # The tail after the last barrier is in it too.
+        # The total includes the tail after the last barrier.
         phases = total(c[name] for c in got.values())
         check(totals[name] is None if phases is None else totals[name] is None or totals[name] >= phases,
               f"{name}: {totals[name]} in all, {phases} in the phases")
@@ -140,7 +140,7 @@ def has_pmu():
 
 
 def test_event_that_is_not_there(t):
-    """Named with the reason; the rest goes on."""
+    """The event is named with the reason for its absence, and tracing continues."""
     if has_pmu():
         raise Skip("this machine has a PMU")
     own, got, trace = counted(t, tracer_events="cycles," + ",".join(SOFTWARE))
@@ -155,21 +155,21 @@ def test_event_that_is_not_there(t):
 
 
 def test_unknown_event(t):
-    """No event of this machine's at all: named, and the rest goes on."""
+    """The machine has no such event. The event is named, and tracing continues."""
     _, got, trace = counted(t, tracer_events="no-such-event,page-faults")
     check_equal("counters", [c["name"] for c in trace.session["counters"]], ["page-faults"])
     check_equal("unavailable", [c["name"] for c in trace.session["counters_unavailable"]], ["no-such-event"])
     check_in("reason", "no such event", trace.session["counters_unavailable"][0]["reason"])
     check_in("stderr", "no-such-event is not counted: ", trace.result.err)
     check_equal("counters of a phase", set(next(iter(got.values()))), {"page-faults"})
-    # In the text report too, and with nothing left to count.
+    # The same in the text report, where no other event is left.
     text = t.text([phases_program(), t.path(), "page-faults"], "-e", "no-such-event")
     check_in("report", "Not counted: no-such-event", text)
     check_in("stderr", "nothing is counted", t.result.err)
 
 
 def test_ill_formed_list(t):
-    """What is no list of names is a mistake of the user's, whether he has an option or a variable for it."""
+    """An invalid list of names is wrong usage, whether it is in an option or in the environment."""
     for events in ("", ",", "page-faults,,cs", "page-faults:", "cpu/event=1"):
         result = t.sbt("-e", events, "--", "/bin/echo", "ran", rc=2)
         check("ran" not in result.out, f"-e {events!r}: the command ran all the same")
@@ -178,7 +178,7 @@ def test_ill_formed_list(t):
 
 
 def test_papi_names(t):
-    """PAPI's preset names are taken: here they are not there, and said so, unless there is a PMU."""
+    """PAPI's preset names are accepted. Without a PMU, the report says that they are absent."""
     _, _, trace = counted(t, tracer_events="PAPI_TOT_CYC:PAPI_TOT_INS:" + ":".join(SOFTWARE))
     names = [c["name"] for c in trace.session["counters"]]
     for name in SOFTWARE:
@@ -189,7 +189,7 @@ def test_papi_names(t):
 
 
 def test_sbt_events(t):
-    """The thesis's variable; the option wins."""
+    """The thesis's environment variable selects events. The option has precedence."""
     env = dict(os.environ, SBT_EVENTS="page-faults:context-switches")
     _, got, trace = counted(t, tracer_events="", env=env)
     check_equal("counters", [c["name"] for c in trace.session["counters"]],
@@ -214,7 +214,7 @@ def test_no_counters_asked_for(t):
 
 
 def test_list_of_events(t):
-    """Events reported as available can be counted; the others state a reason."""
+    """Events that are listed as available can be counted. The others have a reason."""
     result = t.sbt("list", "--events", "--json")
     check_equal("status, stderr", (result.rc, result.err), (0, ""))
     rows = [json.loads(line) for line in result.out.splitlines()]
@@ -242,7 +242,7 @@ def test_list_of_events(t):
     at = lines[0].index("AVAILABLE")
     for name, row in by_name.items():
         number = [i for i, x in enumerate(table) if (x + " ").startswith(name + " ")][0]
-        # One too long for its column has its line to itself.
+        # A name that is too long for its column has its own line.
         words = (table[number] if len(table[number]) > at else table[number + 1])[at:].split()
         check_equal(f"available: {name}", words[0], "yes" if row["available"] else "no")
         check_equal(f"has a note: {name}", len(words) > 1, row["reason"] is not None)
@@ -305,6 +305,6 @@ def test_voluntary_switches(t):
     threads = {m["tid"] for m in members}
     got = sorted(sum(m["voluntary_switches"] for m in members if m["tid"] == tid) for tid in threads)
     for mine, theirs in zip(own, got):
-        # What is not in the program's own counts: from a departure to its first reading, and back, nothing waits.
+        # The program's own counts exclude the time between a departure and its first reading, and back. Nothing waits there.
         check_between("voluntary switches", theirs, mine, mine + 2)
     check(all(m["voluntary_switches"] <= m["switches"] for m in members), "more of them than switches")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""diff and series, on recordings of real runs: the numbers are the reports', and exit statuses say what changed."""
+"""diff and series on recordings of real runs: their numbers are those of the reports, and exit statuses show what changed."""
 
 import json
 import os
@@ -14,7 +14,7 @@ SIZE = 60
 
 
 def record(t, sleep_ns, threads=3, partition="block"):
-    """LU decomposition in which threads sleep instead of computing: its phases are as long as requested."""
+    """Record an LU decomposition in which threads sleep instead of computing, so its phases have the requested length."""
     path = t.path()
     t.sbt("record", "-o", path, "--", workload("lu"), "--partition", partition, "--threads", str(threads),
                    "--size", str(SIZE), "--sleep-work", str(sleep_ns), env=clean_environment(), rc=0)
@@ -29,7 +29,7 @@ def lines(t, *args, rc=0):
 
 
 def objects_of(some):
-    """Of lines, each as the schema wants it."""
+    """Return the objects of JSON lines, each valid according to the schema."""
     objects = [json.loads(line) for line in some]
     for o in objects:
         validate(o, {"oneOf": schema()["oneOf"]}, o["type"], schema())
@@ -37,7 +37,7 @@ def objects_of(some):
 
 
 def rows(t, *args, rc=0):
-    """The differences, by barrier (or scope) and quantity."""
+    """Return the differences, by barrier (or scope) and quantity."""
     return by_what(lines(t, "diff", *args, rc=rc))
 
 
@@ -46,13 +46,11 @@ def by_what(objects):
 
 
 def check_reported(found, side, objects, least=1):
-    """
-    rows() of the process lu are what report says of it, in the objects; the process, and those of its two barriers that have
-    so many episodes at @least.
-    """
+    """Check that the rows about the process lu agree with the report in @objects. Return the process, and those of its barriers
+    that have at least @least episodes."""
     (process,) = [o for o in objects if o["type"] == "process" and o["comm"] == "lu"]
     check_equal("elapsed", found["process", "elapsed_ns"][side], process["elapsed_ns"])
-    # A ratio is printed in six digits.
+    # A ratio is printed with six digits.
     parallel = process["efficiency"]["parallel"]
     check_between("parallel", found["process", "parallel"][side], parallel - 1e-6, parallel + 1e-6)
     barriers = [o for o in objects if o["type"] == "barrier" and o["pid"] == process["pid"]]
@@ -67,7 +65,7 @@ def check_reported(found, side, objects, least=1):
 
 
 def test_numbers(t):
-    """What diff and series say of a recording is what report says of it."""
+    """diff and series report the same about a recording as report does."""
     a, b = record(t, 20000), record(t, 60000)
     reported = [lines(t, "report", path) for path in (a, b)]
     found = rows(t, a, b)
@@ -84,7 +82,7 @@ def test_numbers(t):
 
 
 def test_regression(t):
-    """Three times the work is a regression, a third of it is none; three runs a side."""
+    """With three runs on each side, three times the work is a regression, and a third of it is none."""
     a = [record(t, 20000) for _ in range(3)]
     b = [record(t, 60000) for _ in range(3)]
     found = rows(t, "--fail-above", "50", *a, "--", *b, rc=3)
@@ -96,7 +94,7 @@ def test_regression(t):
     back = rows(t, "--fail-above", "50", *b, "--", *a)
     check_equal("change", back[loop["barrier"], "phase_ns"]["change"], "better")
     rows(t, "--fail-above", "50", a[0], a[0])
-    # One a side: how much the change varies along the runs, which says what it does not see.
+    # With one run on each side, the variation along the runs counts. The output says what this does not cover.
     one = rows(t, "--fail-above", "50", a[0], b[0], rc=3)
     check_equal("test", one[loop["barrier"], "phase_ns"]["test"], "episodes")
     check_equal("significant", one["run", "elapsed_ns"]["significant"], None)
@@ -135,7 +133,8 @@ def test_unreadable(t):
 
 @shared
 def test_another_program(t):
-    """Nothing in common must not pass for as fast as before; versions under two names are compared, and said to be."""
+    """Programs with nothing in common must not count as equally fast. Versions of a program under two names are compared, and
+    the output says so."""
     good, other, renamed = record(t, 1000), t.path(), t.path("lu_two")
     check_equal("record", t.sbt("record", "-q", "-o", other, "--", workload("gen"), "--rounds", "60").rc, 0)
     result = t.sbt("diff", "--fail-above", "5", good, other, rc=1)
@@ -151,7 +150,7 @@ def test_another_program(t):
 
 @shared
 def test_nothing_to_compare(t):
-    """A run that ends at once must not pass for one that is as fast as before."""
+    """A run that ends at once must not count as equally fast."""
     good, bad = record(t, 1000), t.path()
     t.sbt("record", "-q", "-o", bad, "--", "true")
     for sides in ((good, bad), (bad, good)):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Barriers that the user did not name: what must be found, with every episode, and what must not."""
+"""Barriers that the user did not name: those that must be found, with every episode, and objects that must not."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ NOT = ["pool", "queue", "pipeline", "mutex", "rwlock", "gun", "timer", "publish"
 
 
 def generated(t, name, *options, tracer=(), work=WORK, may=()):
-    """A run held against its log; the trace, the log and what comparing says."""
+    """Trace a generator and compare with its log. Return the trace, the log and the result."""
     path = t.path()
     trace = t.trace([workload(name), *work, *options, "--log", path], "-W",
                     *tracer).nothing_lost(may)
@@ -28,7 +28,8 @@ def found_all(t, name, *options, episodes, **more):
     trace, log, result = generated(t, name, *options, **more)
     check_equal("in the log", result["log_episodes"], episodes)
     if "--discover" in more.get("tracer", ()):
-        # A thread that sees the word change before its system call leaves no trace of its arrival: that episode is incomplete.
+        # A thread that sees the word change before its system call leaves no trace of its arrival, so that episode is
+        # incomplete.
         check_equal("extra", result["extra"], 0)
         check_between("matched", result["matched"], 0.97 * episodes, episodes)
     else:
@@ -77,7 +78,7 @@ def test_same_thread_always_last(t):
 def test_two_phases(t):
     trace, _, result = generated(t, "gen_cond", "--threads", "4", "--rounds", "200", "--kind",
                                  "two-phase")
-    # The second waking, when all have left, is no episode of its own.
+    # The second waking, when all have left, is no separate episode.
     check_equal("matched, missing, extra", [result[k] for k in ("matched", "missing", "extra")],
                 [200, 0, 0])
     check_equal("episodes", [b["episodes"] for b in trace.barriers()], [200])
@@ -95,7 +96,8 @@ def test_several_objects_and_teams(t):
 
 
 def shared_rounds(t, work, rounds=200, threads="2", processes="2", program="gen_cond", may=()):
-    """Of processes that share a condition variable: the trace, what comparing says, and waits said to be unseen or given up."""
+    """Trace processes that share a condition variable. Return the trace, the result of the comparison, and the number of waits
+    reported as unseen or given up."""
     path = t.path()
     trace = t.trace([workload(program), *work, "--threads", threads, "--processes", processes, "--rounds", str(rounds),
                      "--kind", "generation", "--log", path], "-W")
@@ -103,17 +105,16 @@ def shared_rounds(t, work, rounds=200, threads="2", processes="2", program="gen_
     check_equal("the log itself", log.check(), [])
     lost = {k: v for k, v in trace.end["lost"].items() if v}
     unseen = lost.pop("wait_unprobed", 0)
-    # Rounds in which not all threads were seen came before it was known to be a barrier.
+    # The first rounds, in which not all threads were seen, ended before the object was known to be a barrier.
     unseen += lost.pop("barrier_given_up", 0)
     check_equal("lost otherwise", sorted(set(lost) - set(may)), [])
     return trace, trace.compare(log), unseen
 
 
 def seen_since_all_were(trace, members):
-    """
-    Once all threads that share it had been seen in an episode: the rounds of the log from then on, and the complete episodes of the trace
-    with so many members. How long it takes to put in probes is the machine's affair.
-    """
+    """Consider the time after all threads that share the barrier were first seen in an episode. Return the rounds of the log
+    from then on, and the complete episodes of the trace with that many members. The time to attach all probes depends on the
+    machine."""
     start = trace.session["clock_start_ns"]
     whole = [e for e in trace.all("episode") if e["state"] == "complete" and e["participants"] == members]
     if not whole:
@@ -123,14 +124,14 @@ def seen_since_all_were(trace, members):
 
 
 def test_processes_share_it(t):
-    """A child crosses a barrier at once: its waits before it had its probes are missing, and the report says so."""
+    """A child crosses a barrier at once. Its waits before it had its probes are missing, and the report says so."""
     trace, result, unseen = shared_rounds(t, WORK, rounds=2000)
     missed = 2000 - result["matched"]
     check_equal("missing or incomplete, extra", (result["missing"] + result["incomplete"], result["extra"]), (missed, 0))
-    # How many rounds are over until then follows how fast the machine is; from then on there are all.
+    # The number of rounds before the probes depends on the machine's speed. From then on all rounds are found.
     check(missed <= unseen, f"{missed} rounds are incomplete, but {unseen} waits are reported as not traced")
     rounds, whole = seen_since_all_were(trace, 4)
-    # The first of them may have been released, by the program's clock, well before.
+    # By the program's clock, the first of them may have been released clearly earlier.
     check_between("rounds that were seen since all had their probes", whole, rounds, rounds + 1)
     check_last(result)
     check_waits(result, 0.08)
@@ -138,7 +139,7 @@ def test_processes_share_it(t):
 
 
 def test_processes_of_one_thread_share_it_without_accounts(t):
-    """With --no-causes nothing reports a process of one thread that begins to wait: it gets its probes when it is forked."""
+    """With --no-causes, the start of a wait is not reported for a process of one thread. It gets its probes when it is forked."""
     path = t.path()
     trace = t.trace([workload("gen_cond"), *WORK, "--threads", "1", "--processes", "4", "--rounds", "1000", "--kind",
                      "generation", "--log", path], "-W", "--no-causes")
@@ -154,7 +155,7 @@ def test_processes_of_one_thread_share_it_without_accounts(t):
 
 
 def test_processes_share_it_at_once(t):
-    """Rounds that are over in microseconds: what was too quick for the probes must not be missing without a word."""
+    """The rounds are over within microseconds. Rounds that end before the probes are attached must be reported as missing."""
     trace, result, unseen = shared_rounds(t, ["--work", "random:1us:30us:1", "--work-by", "sleep"], rounds=2000)
     missed = 2000 - result["matched"]
     check(missed <= unseen <= 4 * missed + 4, f"{missed} rounds are incomplete, but {unseen} waits are reported as not traced")
@@ -162,31 +163,31 @@ def test_processes_share_it_at_once(t):
 
 
 def test_processes_share_it_and_come_late(t):
-    """Nine threads of three processes, which get their probes one after another, at rounds of microseconds."""
+    """Nine threads of three processes, which get their probes one after another, with rounds of microseconds."""
     trace, result, unseen = shared_rounds(t, ["--work", "random:1us:30us:1", "--work-by", "sleep"], 1000, "3", "3")
     missed = 1000 - result["matched"]
     check(missed == 0 or unseen > 0, f"{missed} rounds are incomplete, and nothing says so")
-    # A round in which some threads were not traced matches none of the log.
+    # A round in which some threads were not traced matches no round of the log.
     check_between("extra", result["extra"], 0, missed)
     check_equal("complete", trace.end["complete"], unseen == 0)
 
 
 def test_processes_share_it_with_musl(t):
-    """musl's condition variables keep no count: arrivals before the probes are unknown, and the report says so."""
+    """musl's condition variables keep no count, so the number of arrivals before the probes is unknown, and the report says so."""
     for threads, processes in (("2", "2"), ("1", "4")):
         trace, result, unseen = shared_rounds(t, ["--work", "random:1us:30us:1", "--work-by", "sleep"], 4000, threads, processes,
                                               "gen_cond-musl", may=("wait_uncounted", "candidate_not_examined"))
-        # Until all had their probes, some of a round were missing.
+        # Until all processes had their probes, some threads of a round were missing.
         check_between("extra", result["extra"], 0, 4000 - result["matched"])
         check_equal("complete", trace.end["complete"], False)
         rounds, whole = seen_since_all_were(trace, 4)
         if not rounds:
-            # They had ended before all had them.
+            # The processes ended before all of them had probes.
             check(unseen, f"nothing says that waits are missing: {trace.end['lost']}")
             continue
         check_between("rounds that were seen since", whole, 0.97 * rounds, rounds + 1)
         check_equal("whether all was seen is not known", trace.end["lost"]["wait_uncounted"], 1)
-        # Then efficiencies are upper limits.
+        # Efficiencies are then upper limits.
         marks = {p["untraced"] for p in trace.processes()} | {g["untraced"] for g in trace.all("group")}
         check("pthread_cond_wait" in marks, f"marked: {marks}")
         check(not any(x["verdict"].startswith("Balanced") for x in trace.all("group")), "said to be balanced")
@@ -209,7 +210,7 @@ def test_signals_are_not_seen(t):
 def test_parts_do_not_reach_back(t):
     trace = found_all(t, "gen_cond", "--threads", "4", "--rounds", "300", "--kind", "generation",
                       episodes=300)
-    # Until it was found out nothing was accounted for; then each phase's own time, and no more.
+    # Until the classification nothing was accounted for. Afterwards each phase has its own time, and no more.
     known = 0
     for n, episode in enumerate(trace.all("episode")):
         for thread in episode["threads"]:
@@ -247,10 +248,11 @@ def test_futex_timeouts_and_sharing(t):
 
 
 def test_futex_with_some_that_spin(t):
-    # Chance decides how many arrive without a trace before it is known to be a barrier: the report says so if they are many.
+    # Chance decides how many threads arrive without a trace before the object is known to be a barrier. If they are many, the
+    # report says so.
     _, _, result = generated(t, "gen_futex", "--threads", "4", "--rounds", "200", "--kind",
                              "spin", tracer=("--discover",), may=("barrier_given_up",))
-    # A thread that saw the value change left no trace: such episodes are not reported as complete.
+    # A thread that saw the value change left no trace. Such episodes are not reported as complete.
     check_equal("extra", result["extra"], 0)
     check_between("matched", result["matched"], 150, 200)
 
@@ -267,7 +269,7 @@ def test_splash(t):
     for name in ("lu3", "radix", "ocean", "water"):
         counts = {}
         for variant in ("pthread", "cond", "spin"):
-            # Four that spin take minutes on two CPUs that others use, too: one time step will do.
+            # Four spinning threads take minutes on two CPUs that others use as well, so one time step must do.
             few = ["4", "130", "1"] if (name, variant) == ("ocean", "spin") else []
             trace = t.trace([workload(f"{name}-{variant}"), *few]).nothing_lost()
             counts[variant] = sum(b["episodes"] for b in trace.barriers())
@@ -279,7 +281,7 @@ def test_splash(t):
 
 
 def test_spinners_beside_a_barrier(t):
-    """Some threads meet at a barrier, others only spin: those are spoken of, too."""
+    """Some threads cross a barrier, and others only spin. The report mentions those, too."""
     source, binary = t.path("spin.c"), t.path("spin")
     write_file(source, """
 #include <pthread.h>
@@ -330,7 +332,7 @@ def test_no_barriers(t):
 
 
 def test_no_barrier_of_lambdas(t):
-    """The function that waits and the one that wakes have the same name."""
+    """The waiting and the waking function have the same name."""
     for build in ("not_lambdas", "not_lambdas-O0", "not_lambdas-clang"):
         none_in(t, [workload(build)])
     for count in (2, 5):
@@ -366,10 +368,10 @@ def test_thrown_out_of(t):
 
 
 def test_strangers_pay_nothing(t):
-    """Only condition variables of one process are probed: maps of another process have no [uprobes]."""
+    """Only condition variables of one process are probed: other processes' mappings have no [uprobes]."""
     stranger = t.start([workload("gen_cond"), *WORK, "--threads", "4", "--kind", "generation",
                         "--forever"])
-    # Its threads begin together at a barrier of the library's. All hit its probe, and that must be over.
+    # Its threads begin together at a barrier of the C library, and all hit a probe there. Wait until this is over.
     wait_for("the stranger's threads", lambda: len(os.listdir(f"/proc/{stranger.pid}/task")) >= 4)
     time.sleep(0.3)
     t.trace([workload("gen_cond"), *WORK, "--threads", "4", "--rounds", "100", "--kind",
@@ -379,7 +381,8 @@ def test_strangers_pay_nothing(t):
 
 
 def test_two_functions(t):
-    """Arrival and wait in functions of their own, called separately: not taken for a barrier, but reported."""
+    """Arrival and wait are in separate functions that the program calls one after the other. This is not taken for a barrier,
+    but is reported."""
     source, binary = t.path("split.c"), t.path("split")
     with open(source, "w", encoding="ascii") as f:
         f.write("""

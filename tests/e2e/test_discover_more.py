@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Barriers of C++20 that the compiler puts in line: each episode and its waits are held against the program's own log."""
+"""Barriers of C++20 that the compiler inlines: each episode and its waits are compared with the program's own log."""
 
 import os
 import re
@@ -20,7 +20,7 @@ def run(t, kind, level, *late):
 
 
 def lates(level):
-    """The thread that is late, or none: another one each time."""
+    """Return values for the late thread: a fixed one, or none, so that another thread is late each time."""
     return ((), (3,)) if os.environ.get("SBT_LONG") else ((3,),) if level == "O2" else ((),)
 
 
@@ -33,7 +33,7 @@ def all_found(t, kind, sites):
             check_equal(f"{name}: complete episodes by site", [b["episodes"] for b in found], [episodes // sites] * sites)
             check_equal(f"{name}: incomplete", sum(b["incomplete"] for b in found), 0)
             check_equal(f"{name}: participants", {(b["participants_min"], b["participants"]) for b in found}, {(4, 4)})
-            # The lines of the program, not of the C++ library.
+            # The lines are those of the program, not of the C++ library.
             check_equal(f"{name}: files", {b["file"].rsplit("/", 1)[-1] for b in found}, {"std_inline.cc"})
             waited = sum(thread["wait_ns"] for b in found for thread in b["threads"])
             check_between(f"{name}: its waits over those of its own log", waited / wait, 0.9, 1.1)
@@ -58,7 +58,7 @@ def test_latch_of_each_round(t):
 
 
 def test_stripped(t):
-    """No function has a name: the code of the wait is enough."""
+    """No function has a name. The barrier is recognised by the code of its wait."""
     for kind in ("PLAIN", "LATCH"):
         program = t.path(f"stripped-{kind}")
         subprocess.run(["strip", "-o", program, workload(f"std_inline-{kind}-O2")], check=True)
@@ -70,7 +70,7 @@ def test_stripped(t):
 
 
 def test_waits_that_are_no_barrier(t):
-    """Flags and numbers that threads wait for to change: std::atomic::wait() is neither a barrier nor a gap."""
+    """Threads wait for flags and numbers to change: std::atomic::wait() is neither a barrier nor an untraced wait."""
     for level in LEVELS:
         trace = t.trace([workload(f"std_flags-{level}")]).nothing_lost()
         check_in("its output", "done", trace.result.out)

@@ -17,7 +17,7 @@ STATES = ["yes", "instead", "no", None]
 
 
 class Doctor:
-    """What it says in JSON, by feature; as text it must say the same in short."""
+    """The doctor's JSON output, by feature. The text output must agree."""
 
     def __init__(self, t, prefix=(), sbt=SBT, rc=None):
         result = t.run([*prefix, sbt, "doctor", "--json"])
@@ -52,7 +52,7 @@ class Doctor:
 
 
 def copy_for_all(t):
-    """The unprivileged user may not read the build folder."""
+    """Copy sbt-trace to where the unprivileged user can read it, which is not the build folder."""
     os.chmod(t.dir, 0o755)
     path = t.path("sbt-trace")
     shutil.copy(SBT, path)
@@ -65,7 +65,7 @@ def without(*names):
     return ["setpriv", f"--bounding-set={drop}", f"--inh-caps={drop}"]
 
 
-# --- here, as root ------------------------------------------------------------------------------------
+# --- on this machine, as root ---------------------------------------------------------------------------
 
 def test_agrees_with_a_trace(t):
     doctor = Doctor(t, rc=0)
@@ -91,7 +91,7 @@ def test_agrees_with_a_trace(t):
 
 
 def test_every_method(t):
-    """Where the doctor says that a way is there, a trace can go it; and the reverse."""
+    """A trace can use exactly the attach methods that the doctor reports as present."""
     doctor = Doctor(t, rc=0)
     for method, name in (("session", "uprobe.session"), ("multi", "uprobe.multi"),
                          ("perf", "perf uprobe")):
@@ -136,7 +136,7 @@ def test_cannot_be_written(t):
 
 @alone
 def test_leaves_nothing(t):
-    """No program, no probe, no process."""
+    """No program, no probe and no process is left behind."""
     before = set(os.listdir("/sys/fs/bpf")) if os.path.isdir("/sys/fs/bpf") else set()
     Doctor(t, rc=0)
     check_equal("/sys/fs/bpf", set(os.listdir("/sys/fs/bpf"))
@@ -152,7 +152,7 @@ def exe(pid):
         return None
 
 
-# --- with less -------------------------------------------------------------------------------------------
+# --- with fewer rights --------------------------------------------------------------------------------------
 
 def test_doctor_unprivileged(t):
     prefix = ["setpriv", f"--reuid={UNPRIVILEGED}", f"--regid={UNPRIVILEGED}", "--clear-groups",
@@ -176,7 +176,7 @@ def test_one_capability_less(t):
         check_equal("states", doctor.states(*CAPABILITIES),
                     {c: "no" if c == missing else "yes" for c in CAPABILITIES})
         check_in("remedy", f"--cap-add {name.upper()}", doctor[missing]["remedy"])
-        # And a trace says the same.
+        # A trace reports the same.
         refused = t.run([*without(name), SBT, "--", "true"], rc=1)
         check_in("a trace", f"{missing} is missing", refused.err)
     for name, lacking in (("sys_ptrace", ["CAP_SYS_PTRACE"]), ("sys_admin", ["CAP_SYS_ADMIN"]),
@@ -189,7 +189,7 @@ def test_one_capability_less(t):
 
 
 def test_the_kernel_refuses(t):
-    """CAP_SYS_ADMIN stands for the two younger ones: without it they are missed in earnest."""
+    """CAP_SYS_ADMIN stands for the two newer capabilities. Without it they are really missing."""
     doctor = Doctor(t, without("bpf", "sys_admin"), rc=1)
     check_equal("bpf()", doctor["bpf()"]["state"], "no")
     check_in("bpf()", "a map cannot be created", doctor["bpf()"]["found"])
@@ -207,7 +207,7 @@ def test_pid_namespace(t):
     check_equal("PID namespace", doctor["PID namespace"]["state"], "no")
     check_in("verdict", "PID namespace", doctor["trace"]["found"])
     check_in("remedy", "--pid=host", doctor["trace"]["remedy"])
-    # Probes are attached all the same, but their data are of no use.
+    # Probes can be attached all the same, but their data cannot be used.
     check_equal("probes", doctor["perf uprobe"]["state"], "yes")
     refused = t.run([*prefix, SBT, "--", "true"], rc=1)
     check_in("a trace", "pid namespace", refused.err)
@@ -247,13 +247,14 @@ def test_soft_limit_is_raised(t):
 
 
 def test_variables_do_not_matter(t):
-    """What SBT_* ask for is a trace's concern."""
+    """The doctor ignores the variables SBT_*, which are for a trace."""
     result = t.run(["env", "SBT_WARN_TIME=nonsense", "SBT_NO_DEBUG=1", SBT, "doctor", "--json"], rc=0)
     check_equal("stderr", result.err, "")
 
 
 def test_beside_others(t):
-    """Other processes try their probes on the same program meanwhile: the last process that the kernel saw is not always this one."""
+    """Other processes test their probes on the same program meanwhile, so the last process that the kernel saw is not always
+    this one."""
     for _ in range(2):
         t.start(["sh", "-c", f"while :; do {SBT} -q -o /dev/null -- true; done"])
     for _ in range(6):

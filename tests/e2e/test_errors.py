@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""A clear sentence, the right exit status, and no harm to the target."""
+"""Errors: a clear sentence, the right exit status, and no harm to the target."""
 
 import os
 import random
@@ -23,7 +23,18 @@ def test_usage(t):
             (["--no-such-option"], "--no-such-option"),
             (["-Z"], "-Z"),
             (["--duratoin", "3"], "unknown option --duratoin; did you mean --duration?"),
-            (["--warn", "3"], "option --warn is ambiguous: --warn-time, --warn-every"),
+            (["report", "--durration", "3", "x"], "did you mean --duration, an option of trace and record?"),
+            (["top", "--jsno"], "did you mean --json, an option of all commands but record and top?"),
+            (["hang", "--duartion", "3", "-p", "1"], "did you mean --duration, an option of trace and record?"),
+            (["report", "--recrod", "x"], "did you mean --record, an option of trace?"),
+            (["top", "--json"], "top has no option --json: it is an option of all commands but record and top (see sbt-trace top"),
+            (["report", "-p", "1", "x"], "report has no option -p: it is an option of trace, record, list, hang and top"),
+            (["-durration", "3", "true"], "unknown option -durration; did you mean --duration?"),
+            (["-duration", "3", "true"], "unknown option -duration; did you mean --duration?"),
+            (["-json", "-a"], "unknown option -json; did you mean --json?"),
+            (["-dx", "true"], "-d x: a number of seconds above 0 is expected"),
+            (["-qx", "true"], "unknown option -x (see"),
+            (["--warn", "3"], "option --warn is ambiguous: give one of --warn-time, --warn-every"),
             (["--all=x"], "option --all takes no value"),
             (["--help=x"], "--help or --help=all is expected"),
             (["hang", "--jsno"], "did you mean --json?"),
@@ -42,7 +53,8 @@ def test_usage(t):
             (["-p", "1,,2"], "-p 1,,2"),
             (["-p", "1,"], "-p 1,"),
             (["-p", ",1"], "-p ,1"),
-            (["-p", ""], "-p "),
+            (["-p", ""], "the value of -p is empty: a list of process numbers is expected"),
+            (["--pid="], "the value of --pid is empty: a list of process numbers is expected"),
             (["-p", "99999999999"], "-p 99999999999"),
             (["--warn-time", "-1", "--", "true"], "--warn-time -1"),
             (["--warn-every", "0", "--", "true"], "--warn-every 0"),
@@ -55,6 +67,8 @@ def test_usage(t):
             (["--csv", "--", "true"], "-o FILE"),
             (["list"], "one of BINARY"),
             (["list", "--json"], "one of BINARY"),
+            (["list", "-p", "1,2"], "-p 1,2: one process number is expected"),
+            (["list", "-p", "1", "-p", "2"], "one of BINARY"),
             (["list", "--events", "/bin/true"], "one of BINARY"),
             (["list", "--events", "--nonsense"], "--nonsense"),
             (["--json", "--csv", "-a"], "not several"),
@@ -71,7 +85,7 @@ def test_usage(t):
 
 @alone
 def test_order_of_options(t):
-    """Options of the command are the command's."""
+    """Options of the command are passed to the command."""
     check_equal("status", t.sbt("-o", t.path(), "sh", "-c", "exit 4").rc, 4)
     check_equal("echo", t.sbt("-q", "-o", t.path(), "--", "echo", "-a", "--json", "-p").out,
                 "-a --json -p\n")
@@ -123,7 +137,7 @@ def test_full_disk(t):
 
 
 def test_full_disk_from_the_beginning(t):
-    """It ends tracing before any thread has arrived at a barrier, which says nothing about the program."""
+    """The full disk ends tracing before any thread has arrived at a barrier. This says nothing about the program."""
     gen = t.gen("--threads", "2", "--rounds", "1000", wait=True)
     result = t.sbt("-o", "/dev/full", "-p", str(gen.pid), rc=1)
     check_equal("said", result.err, "sbt-trace: cannot write /dev/full: No space left on device; the report is not complete\n")
@@ -169,7 +183,7 @@ def test_stdout_is_closed_early(t):
 
 
 def test_closed_streams(t):
-    """Started without stdin, stdout and stderr: nothing may end up in the wrong file."""
+    """sbt-trace is started without stdin, stdout and stderr. No output may go to the wrong file."""
     path = t.path()
     p = t.start(["sh", "-c", f"exec {SBT} -o {path} -- {workload('gen')} --rounds 20 <&- >&- 2>&-"])
     rc = p.wait().rc
@@ -200,18 +214,18 @@ def test_no_barrier_in_a_stripped_static_program(t):
     check_all_in("stderr", ("static and stripped", "by its code"), result.err)
 
 
-# --- signals and violent ends ---------------------------------------------------------------------------
+# --- signals and forced ends ----------------------------------------------------------------------------
 
 def running_gen(t, *options):
     gen = t.gen("--threads", "3", "--forever", *PACE, *options, wait=True)
     gen.begin()
-    # A tracer that was killed before may still be losing its probes.
+    # The probes of a tracer that was killed before may still be disappearing.
     unharmed(gen.pid)
     return gen
 
 
 def unharmed(pid):
-    """Its code is as in its files, and no process has stopped it."""
+    """Check that the code of the process equals its files, and that the process is not stopped."""
     wait_for("the code bytes are restored", lambda: code_differs(pid) == 0)
     check_in("state", (stat_of(pid) or "?")[0], "SRD")
 
@@ -272,7 +286,7 @@ def test_killed_under_a(t):
 
 
 def nobody_is_left_stopped(what, seconds=8):
-    """The remaining threads go on until all have ended by themselves."""
+    """Check that all remaining threads continue until they end by themselves."""
     stopped_since = {}
     end = time.monotonic() + seconds
     while True:
@@ -306,7 +320,7 @@ def test_killed_while_a_command_starts(t):
 
 
 def test_killed_while_many_commands_start(t):
-    """Each is a program that has never run before: it is examined before it may go on."""
+    """Each command is a program that has never run before. It is examined before it is resumed."""
     copies = []
     for i in range(12):
         copies.append(t.path(f"copy{i}"))
@@ -354,13 +368,13 @@ def test_second_sigint_ends_at_once(t):
 
 @alone
 def test_second_sigint_without_a_reader(t):
-    """The output is a pipe that is full: the report cannot be written, the user wants out."""
+    """The output is a full pipe, so the report cannot be written, and the user wants to end."""
     gen = running_gen(t)
     read, write = os.pipe()
     t.at_end(os.close, read)
     p = t.start([SBT, "-W", "-p", str(gen.pid)], stdout=write)
     os.close(write)
-    # Blocked in write(): asleep, in the kernel's pipe_write.
+    # The write() is blocked: the process sleeps in the kernel's pipe_write.
     wait_for("the pipe is full", lambda: b"pipe" in read_proc(p.pid, "wchan") or
              read_proc(p.pid, "syscall").startswith(b"1 "), 15)
     p.signal(signal.SIGINT)
@@ -372,7 +386,7 @@ def test_second_sigint_without_a_reader(t):
 
 
 def test_pid_that_ends_while_being_attached_to(t):
-    """Many short-lived targets: each time an answer, never a crash or a hang."""
+    """Many targets are short-lived. sbt-trace always answers, and never crashes or hangs."""
     moment = random.Random(7)
     for _ in range(15):
         gen = t.start([workload("gen"), "--threads", "2", "--rounds", str(moment.randrange(1, 3000))])
@@ -384,7 +398,7 @@ def test_pid_that_ends_while_being_attached_to(t):
 
 
 def test_nothing_is_left_behind(t):
-    """No process and no file of ours after the end."""
+    """No process and no file of sbt-trace is left after the end."""
     for _ in range(3):
         t.sbt("-o", t.path("out"), "--", workload("gen"), "--rounds", "10", cwd=t.dir)
         wait_for("the guard ends", lambda: not living(), 3)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""What a thread waited for, in words: files without a name, in a Python program with threads that meet at a pthread
+"""The name of what a thread waited for, if it is a file without a path: a Python program has threads that cross a pthread
 barrier."""
 
 import re
@@ -65,7 +65,7 @@ for t in threads:
 """
 
 
-# A thread of the program ends these waits; it is known where the kernel reports it.
+# A thread of the program ends these waits. It is named if the kernel reports it.
 ENDED = r"(, (connected to|woken by) python\S* \(\d+\))?"
 
 
@@ -99,7 +99,7 @@ def test_terminal(t):
 
 
 def test_epoll(t):
-    """The call has no file argument that the thread waits for."""
+    """The call has no argument for the file that the thread waits for."""
     waits_on(t, "epoll", "an epoll instance" + ENDED)
 
 

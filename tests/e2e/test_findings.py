@@ -26,7 +26,7 @@ def test_threads_that_share_a_cpu(t):
 
 
 def test_threads_that_wander(t):
-    """Each goes to the other CPU before each of its phases, which take a millisecond or two."""
+    """Each thread moves to the other CPU before each of its phases, which take a millisecond or two."""
     found = wander(t, "wander")
     check_between("moves in a second", found["migrating"]["figure"], 200, 1100)
     check("pinned" not in found, f"{found}")
@@ -41,7 +41,7 @@ def test_more_threads_than_cpus(t):
     cpus = len(os.sched_getaffinity(0))
     found, trace = findings(t, "gen", "--threads", str(4 * cpus), "--rounds", "50", "--work", "rotate:2ms:1us")
     process = trace.process()
-    # Threads that were runnable without a CPU, by the parts of the threads' own time.
+    # The time of threads that were runnable without a CPU, by the parts of the threads' own time.
     waited = sum(m["runq_ns"] + m["late_ns"] for m in process["threads"])
     check_between("on average", found["oversubscribed"]["figure"],
                   0.8 * waited / process["elapsed_ns"], 1.2 * waited / process["elapsed_ns"])

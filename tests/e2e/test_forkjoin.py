@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Rounds of threads that are made and joined: each must be found, and nothing else taken for one."""
+"""Rounds of threads that are created and joined: each round must be found, and nothing else may be taken for one."""
 
 import collections
 import re
@@ -18,7 +18,7 @@ def forkjoin(trace):
 
 
 def waits(episodes, place):
-    """By the place in the team, for every round has threads of its own."""
+    """Return the waits by position in the team, because every round has its own threads."""
     sums = collections.Counter()
     for members in episodes:
         last = max(arrive for _, arrive in members)
@@ -28,7 +28,7 @@ def waits(episodes, place):
 
 
 def against_log(t, name, *options, tracer=(), main_works=False):
-    """Main is a member of the team if it has a part in the work; if it only makes threads and joins them, it is none."""
+    """Compare with the log. Main is a member of the team if it works; if it only creates and joins threads, it is not."""
     path = t.path()
     trace = t.trace([workload(name), *WORK, "--rounds", str(ROUNDS), *options, "--log", path],
                     "-W", *tracer).nothing_lost()
@@ -36,7 +36,7 @@ def against_log(t, name, *options, tracer=(), main_works=False):
     check_equal("the log itself", log.check(), [])
     if not main_works:
         log.leave_out(max(c.thread for c in log.crossings))
-    # A thread writes down its end before it has reached it, which takes the longer the busier the host is.
+    # A thread logs its end before it has reached it. On a busy host the difference is larger.
     result = trace.compare(log)
     check_equal("matched, missing, extra, incomplete",
                 [result[k] for k in ("matched", "missing", "extra", "incomplete")],
@@ -49,7 +49,7 @@ def against_log(t, name, *options, tracer=(), main_works=False):
     got = waits([[(m["tid"], m["arrive_ns"]) for m in e["threads"]] for e in trace.all("episode")],
                 place)
     check_between("waits", sum(got.values()) / sum(expected.values()), 0.95, 1.05)
-    # A thread that loses its CPU between what it writes down and its end has ended later.
+    # A thread that loses its CPU between its log entry and its end has ended later.
     for thread, ns in expected.items():
         check_between(f"wait of thread {thread}", got[thread] / ns, 0.9, 1.1)
     return trace, log
@@ -57,7 +57,7 @@ def against_log(t, name, *options, tracer=(), main_works=False):
 
 def test_known_answers(t):
     for kind in ("order", "reverse", "busy", "exit"):
-        # Where main works, it is long enough to be seen on a busy machine.
+        # If main works, its work must be long enough to be recognised on a busy machine.
         work = ["--work", "random:1ms:3ms:1"] if kind == "busy" else []
         trace, log = against_log(t, "gen_forkjoin", "--threads", "5", "--kind", kind, *work, main_works=kind == "busy")
         barrier = trace.barrier()
@@ -84,9 +84,9 @@ def test_times_of_a_worker(t):
     for e in trace.all("episode"):
         for m in e["threads"]:
             check(m["tid"] != log.crossings[0].pid, f"main, which only joins, is a member: {m}")
-            # It has ended: when it left means nothing.
+            # The thread has ended, so it has no departure.
             check_equal("depart", m["depart_ns"], None)
-            # Its phase is its life.
+            # The thread's phase is its life.
             check_between("work", m["work_ns"], 100_000, 50_000_000)
 
 
@@ -116,7 +116,7 @@ def test_rounds_of_all_kinds(t):
 def test_the_creator_last(t):
     trace = rounds_of(t, "shuffled")
     barrier = forkjoin(trace)[0]
-    # All have ended by then: only the creator is waited for, and it waits for no thread.
+    # All workers have ended by then: the others only wait for the creator, which waits for no thread.
     creator = max(barrier["threads"], key=lambda th: th["crossings"])
     check_between("last", creator["last"], 0.9 * barrier["episodes"], barrier["episodes"])
 
@@ -159,16 +159,16 @@ def test_scope(t):
 
 
 def test_scope_main_last(t):
-    """No thread waits at the end of a scope if all threads have ended already: that is no episode, and is counted."""
+    """No thread waits at the end of a scope if all threads have ended already. This is no episode, and is counted."""
     end = scope(t, "rust_scope", "last", 6, 3).end
     check_equal("complete", end["complete"], False)
     check_equal("given up", end["lost"]["barrier_given_up"], 5 * 3)
 
 
 def test_scope_unseen(t):
-    """Where the wait has no name, or is in line, the report says what is not in it."""
+    """If the wait has no name, or is inlined, the report says what it does not include."""
     for name in ("rust_scope-lto", "rust_scope-stripped"):
         trace = t.trace([workload(name), "same", "3", "3"])
-        if forkjoin(trace):  # this compiler has left its names, or the wait, in their places
+        if forkjoin(trace):  # this compiler has kept the names, or has not inlined the wait
             continue
         check(any("std::thread::scope()" in r["text"] for r in trace.all("remark")), f"{name}: no remark")

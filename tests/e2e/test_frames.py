@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Sites behind wrappers are the wrappers' callers (--frames), those of barriers written by hand the callers of
-them; where that cannot be told, it is said and nothing is guessed."""
+"""The site of a barrier behind wrappers is the caller of the wrappers (--frames), and the site of a hand-written barrier is its
+caller. If that cannot be determined, the report says so, and nothing is guessed."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ from harness import SOURCES, check, check_equal, check_in, check_not_in, paired,
 
 SHARED = True
 
-# By how many callers: the lines of wrapped.c, and how many episodes each has.
+# By number of callers: the lines of wrapped.c, and the number of episodes of each.
 WRAPPED = {frames: {line: episodes for mark in marks for line in source_lines("wrapped.c", f"/* HERE: {mark} */")}
            for frames, (marks, episodes) in {0: (["inner"], 50), 1: (["outer"], 50), 2: (["first", "second"], 25)}.items()}
 
@@ -36,7 +36,7 @@ def test_callers_of_wrappers(t):
 
 
 def test_no_frame_pointers(t):
-    # By .eh_frame; by .debug_frame; by neither.
+    # With .eh_frame, with .debug_frame, and with neither.
     for flags in (["-fomit-frame-pointer"],
                   ["-fomit-frame-pointer", "-fno-asynchronous-unwind-tables"]):
         found, err = sites(t, 2, *flags)
@@ -92,7 +92,7 @@ def hand(t, name, *flags, tracer=(), strip=False, key="line"):
 
 
 def test_hand_written(t):
-    """One call of the barrier a row, however it is built, from the first episode on."""
+    """Each call of the barrier is one row, however the barrier is built, from the first episode on."""
     for name in ("hand.c", "hand.cc"):
         at = lines_of(name)
         for flags in (["-O0"], ["-O2"], ["-O2", "-static"],
@@ -123,7 +123,7 @@ def test_hand_written_stripped(t):
 
 
 def test_hand_written_where_threads_work(t):
-    """Inlined there: the caller of the threads' function is no call site."""
+    """The barrier is inlined into the threads' function. The caller of that function is no call site."""
     at = lines_of("hand.c")
     for flags in ([], ["-g0"]):
         trace, found = hand(t, "hand.c", "-O2", "-DINLINED", *flags, key="offset")
@@ -136,7 +136,7 @@ def test_hand_written_where_threads_work(t):
 
 
 def test_hand_written_on_a_futex(t):
-    """Also where functions in between only wait, or only wake, or do either."""
+    """The sites are found even if functions in between only wait, or only wake, or do either."""
     at = lines_of("hand_futex.c")
     for flags in ([], ["-DHELPER"], ["-DHELPERS"], ["-DHELPERS", "-O0"]):
         trace, found = hand(t, "hand_futex.c", "-O2", *flags, tracer=("--discover",))
@@ -148,7 +148,8 @@ def test_hand_written_on_a_futex(t):
 
 
 def test_helpers_of_a_candidate(t):
-    """Where the same thread always arrives last it may be a candidate: no hint names a function that only waits for its callers."""
+    """If the same thread always arrives last, the barrier may remain a candidate. No hint names a function that only waits for
+    its callers."""
     for helpers in ("-DHELPER", "-DHELPERS"):
         trace, _ = hand(t, "hand_futex.c", "-O2", helpers, "-DLATE=(size_t)arg == 7 ? 4000 : 300", tracer=("--discover",))
         check_not_in(f"stderr with {helpers}", "-b futex", trace.result.err)
@@ -158,7 +159,7 @@ def test_helpers_of_a_candidate(t):
 
 @paired
 def test_splash_by_hand(t):
-    """In the image of SPLASH-2: the same sites, with the same episodes, as pthread_barrier_wait has."""
+    """Programs modelled on SPLASH-2 have the same sites, with the same episodes, as with pthread_barrier_wait."""
     for name in ("lu3", "radix", "ocean", "water"):
         found = {}
         for variant in ("pthread", "cond"):

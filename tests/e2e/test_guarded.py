@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""What other people's files and programs may cost the tracer: memory for a recording, time for a name, rights of the child."""
+"""Limits on what other users' files and programs can cost the tracer: memory for a recording, time for a name, rights of the
+child."""
 
 import ctypes
 import os
@@ -48,7 +49,7 @@ def block(kind, number_, content):
 
 
 def crowded(path, out, kinds, n):
-    """The facts of the recording at @path, then @n processes or threads without any further facts."""
+    """Write the facts of the recording at @path, then @n processes or threads without any further facts."""
     with open(path, "rb") as f:
         data = f.read()
     stored = HEADER.unpack_from(data, 16)[3]
@@ -62,7 +63,7 @@ def crowded(path, out, kinds, n):
 
 
 def peak_of(command):
-    """The exit status, what it said, and the most memory that it held, in bytes."""
+    """Return the exit status, the output, and the peak memory in bytes."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     err = process.stderr.read().decode()
     _, status, usage = os.wait4(process.pid, 0)
@@ -72,7 +73,7 @@ def peak_of(command):
 
 
 def test_memory_of_a_recording(t):
-    """A small file that says next to nothing of very many processes, and of threads."""
+    """A small file describes very many processes and threads with almost no data."""
     good = t.path()
     check_equal("recording", t.sbt("--record", good, "--", workload("gen"), "--rounds", "5").rc, 0)
     bare = peak_of([SBT, "report", good])[2]
@@ -121,7 +122,7 @@ def with_child(t, *options, rounds=40, name="gen", **more):
 
 
 class Stopper:
-    """Stops every child of a process, as soon as it appears, but for the one that is traced and the guard."""
+    """Stop every child of a process as soon as it appears, except the traced one and the guard."""
 
     def __init__(self, tracer, program):
         self.tracer, self.program, self.stopped, self.over = tracer, program, [], False
@@ -150,7 +151,8 @@ def unnamed(trace):
 
 
 def test_stopped_child(t):
-    """The child that reads names is stopped while it reads: the report comes all the same, says so, and nothing of the child is left."""
+    """The child that reads names is stopped while it reads. The report is still printed and says so, and no part of the child
+    is left."""
     gen, tracer, child = with_child(t, name="gen_cond")
     os.kill(child, signal.SIGSTOP)
     gen.wait()
@@ -162,7 +164,7 @@ def test_stopped_child(t):
 
 
 def report_of_stopped(t, record):
-    """The text of a report for which none of the children has answered; "" where one did before it was stopped."""
+    """Return the text of a report for which none of the children has answered, or "" if one did before it was stopped."""
     gen = t.gen("--threads", "3", "--rounds", "40", "--work", "fixed:0=20ms", wait=True)
     tracer = t.attach("-p", str(gen.pid), "--record", record, form=None)
     stopper = Stopper(tracer.process.pid, gen.pid)
@@ -176,7 +178,7 @@ def report_of_stopped(t, record):
 
 
 def test_stopped_children(t):
-    """None of them ever answers: every format has module and offset, and says that names are not known."""
+    """None of the children ever answers. Every format has module and offset, and says that names are unknown."""
     record = t.path()
     text = next(filter(None, (report_of_stopped(t, record) for _ in range(10))), "")
     check_in("text", "gen: not all names are known", " ".join(text.split()))
@@ -193,7 +195,7 @@ def test_stopped_children(t):
 
 
 def test_stopped_at_the_end(t):
-    """The child when it appears for the report, and the guard."""
+    """The child for the report, and the guard, are stopped."""
     path = t.path()
     process = t.start([SBT, "--json", "-o", path, "--", workload("gen"), "--threads", "3", "--rounds", "40",
                        "--work", "fixed:0=20ms"])
@@ -212,7 +214,7 @@ def test_stopped_at_the_end(t):
 
 
 def test_second_signal(t):
-    """Whatever is waited for: the second signal ends it at once, and the child with it."""
+    """Whatever sbt-trace waits for, the second signal ends it at once, and the child with it."""
     gen = t.gen("--threads", "3", "--rounds", "4000", "--work", "fixed:0=20ms", name=extreme(t, "entries", "gen"), wait=True)
     tracer = t.attach("-p", str(gen.pid))
     gen.begin()
@@ -220,8 +222,8 @@ def test_second_signal(t):
     tracer.process.signal(signal.SIGTERM)
     child = []
     wait_for("the child that reads names", lambda: child.append(namer(tracer.process.pid)) or child[-1])
-    # What it reads takes it a second and more; now it is stopped as well. As it drops its privileges the kernel forgets for a moment that
-    # it is to end with the tracer: one that is stopped in that moment stays. Its filter comes after that.
+    # Reading takes the child a second or more, and then it is stopped. When it drops its privileges, the kernel forgets for a
+    # moment that the child ends with the tracer, so a child stopped in that moment stays. It sets its filter afterwards.
     wait_for("its filter of system calls", lambda: state(child[-1])["Seccomp"] == "2")
     os.kill(child[-1], signal.SIGSTOP)
     tracer.process.signal(signal.SIGTERM)
@@ -231,7 +233,8 @@ def test_second_signal(t):
 
 
 def has_no_rights(child):
-    """No capabilities, a filter of system calls, limits of memory and of CPU time, and nothing that is the tracer's."""
+    """Check that the child has no capabilities, a filter of system calls, limits of memory and of CPU time, and nothing of the
+    tracer's."""
     wait_for("its filter of system calls", lambda: state(child)["Seccomp"] == "2")
     has = state(child)
     check_equal("capabilities", (has["CapEff"], has["CapPrm"], has["CapAmb"]), ("0" * 16,) * 3)
@@ -246,14 +249,14 @@ def has_no_rights(child):
     with open(f"/proc/{child}/maps", encoding="utf-8") as f:
         shared = [line for line in f if line.split()[1][3] == "s"]
     check(not shared, f"it shares memory: {shared}")
-    # What it is given of a file may be there for a moment.
+    # The child may hold the descriptors of a file that it was given for a moment.
     held = {fd: os.readlink(f"/proc/{child}/fd/{fd}") for fd in os.listdir(f"/proc/{child}/fd")}
     wrong = {fd: to for fd, to in held.items() if to != "/dev/null" and not to.startswith(("socket:", "/"))}
     check(not wrong and list(to.startswith("socket:") for to in held.values()).count(True) == 1, f"it holds {held}")
 
 
 def test_children_have_no_rights(t):
-    """Those that read names, and files, while something is traced."""
+    """The children read names and files while a program is traced."""
     gen, tracer, child = with_child(t, rounds=100, name="gen_cond")
     has_no_rights(child)
     reader = child_named(tracer.process.pid, "sbt-reader")
@@ -268,12 +271,13 @@ def test_children_have_no_rights(t):
 
 
 def many_symbols(t, n):
-    """A program with a symbol table of @n functions that may be barriers by name: it takes a while to examine them all."""
+    """Make a program with a symbol table of @n functions with names like those of barriers. Examining all of them takes a
+    while."""
     path = t.path(f"symbols-{n}")
     os.chmod(t.dir, 0o755)
     subprocess.run(["strip", "-o", path, workload("gen")], check=True)
     data = bytearray(read_bytes(path))
-    # Nearly std::barrier's wait, many times over.
+    # Many names that are nearly std::barrier's wait.
     names = b"\0_ZNSt7barrierI" + 200 * b"E15arrive_and_waitE" + b"\0"
     section_names = b"\0.symtab\0.strtab\0.shstrtab\0"
     table = struct.pack("<IBBHQQ", 1, 0x12, 0, 1, struct.unpack_from("<Q", data, 24)[0], 16) * n
@@ -296,7 +300,7 @@ def unread(trace):
 
 
 def check_goes_on(trace, path):
-    """Nothing is known of one file, and the report says so; all that is in the others is there."""
+    """Check that one file is unknown and the report says so, and that the data of all other files are complete."""
     texts = unread(trace)
     print(f"{trace.end['episodes']} episodes, lost {trace.end['lost_total']}, {texts}")
     check(len(texts) == 1 and texts[0].startswith(path + ": not examined, for reading it takes"), f"remarks: {texts}")
@@ -306,7 +310,7 @@ def check_goes_on(trace, path):
 
 
 def test_many_symbols(t):
-    """A file that takes too much to look at, and one that takes little less."""
+    """One file takes too long to examine, and another one slightly less."""
     for n, is_read in ((1000, True), (1000000, False)):
         path = many_symbols(t, n)
         trace = t.trace([path, "--threads", "3", "--rounds", "40", "--work", "fixed:0=5ms"])
@@ -319,12 +323,12 @@ def test_many_symbols(t):
 
 
 def ticks(pid):
-    """CPU time, in hundredths of a second."""
+    """Return the CPU time, in hundredths of a second."""
     return int(read_text(f"/proc/{pid}/stat").rpartition(")")[2].split()[11])
 
 
 class Killer(threading.Thread):
-    """Kills the child that reads files whenever it has been at it for a while."""
+    """Kill the child that reads files whenever it has read for a while."""
 
     def __init__(self, tracer):
         super().__init__()
@@ -344,7 +348,8 @@ class Killer(threading.Thread):
 
 
 def test_reader_killed(t):
-    """The process that reads files is killed while it reads one: the traced program goes on, and the report says what was not examined."""
+    """The process that reads files is killed while it reads one. The traced program continues, and the report says what was not
+    examined."""
     path, out = many_symbols(t, 60000), t.path()
     process = t.start([SBT, "--json", "-o", out, "--", path, "--threads", "3", "--rounds", "40", "--work", "fixed:0=5ms"])
     killer = Killer(process.pid)
@@ -360,7 +365,7 @@ def test_reader_killed(t):
 
 
 def test_modes_of_files(t):
-    """New files are for their owner alone; a file that exists keeps its mode."""
+    """New files are accessible by their owner only. An existing file keeps its mode."""
     old = t.path()
     with open(old, "w", encoding="ascii"):
         pass
@@ -383,13 +388,14 @@ FULL = ("ring_full", "event_ring_full", "tail_ring_full", "candidate_lost")
 
 
 def extreme(t, kind, source="gen_cond"):
-    """A program that all users may run, with debug information of next to nothing that takes seconds, or gigabytes, to read."""
+    """Make a program that all users may run. Its debug information contains almost nothing, but takes seconds, or gigabytes, to
+    read."""
     path = t.path(f"extreme-{kind}")
     os.chmod(t.dir, 0o755)
     if kind == "units":
         info = (struct.pack("<IHIB", 9, 4, 0, 8) + bytes(2)) * UNITS
     else:
-        # One unit for all addresses, with very many variables.
+        # One unit with very many variables covers all addresses.
         body = struct.pack("<HIBBQQ", 4, 0, 8, 1, 0, 1 << 40) + b"\2" * ENTRIES + b"\0"
         info = struct.pack("<I", len(body)) + body
     abbrev = bytes([1, 0x11, 1, 0x11, 0x01, 0x12, 0x07, 0, 0, 2, 0x34, 0, 0, 0, 0])
@@ -424,7 +430,8 @@ def test_extreme_command(t):
 
 
 def check_all_kept(trace, what):
-    """Nothing was lost because a buffer was full: what a program did before it was examined is counted otherwise."""
+    """Check that nothing was lost because a buffer was full. What a program did before it was examined is counted in another
+    way."""
     lost = {k: v for k, v in trace.end["lost"].items() if v}
     print(f"{what}: {trace.end['episodes']} episodes, lost {lost}; {unnamed(trace)}")
     for cause in FULL:
@@ -432,7 +439,8 @@ def check_all_kept(trace, what):
 
 
 def test_extreme_command_of_all(t):
-    """The same with -a --discover, which waits for names where it looks for barriers, on futexes, too: those of root are read for long."""
+    """The same with -a --discover, which needs names to look for barriers, also on futexes. Reading the names of root's
+    programs takes long."""
     for kind in ("units", "entries"):
         path = extreme(t, kind)
         gen = t.gen(*busy(30000), wait=True)
@@ -447,7 +455,7 @@ def test_extreme_command_of_all(t):
 
 
 def test_extreme_stranger(t):
-    """Another user's program does not blind the trace of the others."""
+    """Another user's program does not prevent the tracing of the others."""
     path = extreme(t, "entries")
     os.chown(path, 65534, 65534)
     gen = t.gen(*busy(30000), wait=True)
@@ -464,7 +472,7 @@ def test_extreme_stranger(t):
 
 
 def twelve(t):
-    """Twelve ordinary programs, each a file of its own."""
+    """Return twelve ordinary programs, each a file of its own."""
     copies = []
     for i in range(12):
         copies.append(t.path(f"copy{i}"))
@@ -488,7 +496,7 @@ def test_twelve_at_once_of_all(t):
     t.run(twelve(t))
     trace = tracer.stop()
     check_all_kept(trace, "twelve")
-    # Rounds that were missed are no work: figures count from when the process was first seen, or are an upper limit.
+    # Missed rounds are not counted as work: figures begin when the process was first seen, or are an upper limit.
     for process in trace.processes():
         if process["comm"].startswith("copy") and process["episodes"] < 2000:
             print(process["episodes"], process["counted_from_ns"], process["untraced"], process["start_seen"])
@@ -496,7 +504,7 @@ def test_twelve_at_once_of_all(t):
 
 
 def test_silent_debuginfod(t):
-    """The server takes calls and never says anything: records are read meanwhile, and the report has what is known here."""
+    """The server accepts connections and never answers. Records are read meanwhile, and the report has the locally known names."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         env = clean_environment(DEBUGINFOD_URLS=f"http://127.0.0.1:{port}", DEBUGINFOD_TIMEOUT="2",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Barriers written by hand in the forms in which programs have them, compared with the programs' own counts."""
+"""Hand-written barriers in the forms that programs use, compared with the programs' own counts."""
 
 import os
 import re
@@ -15,7 +15,7 @@ BUILDS = ("hand_written", "hand_written-O0", "hand_written-clang", "hand_written
 
 
 def run(t, build, kind, threads, rounds, *late, options=()):
-    """The trace, its barriers on condition variables, and the program's own number of episodes."""
+    """Return the trace, its barriers on condition variables, and the program's own number of episodes."""
     trace = t.trace([workload(build), kind, str(threads), str(rounds), *map(str, late)], *options)
     counted = int(re.search(r"episodes (\d+)", trace.result.out).group(1))
     check_equal("the program's own count", counted, rounds * {"macro": 4, "steps": 2, "written": 2, "slow": 2}.get(kind, 1))
@@ -36,21 +36,19 @@ def all_of(t, build, kind, threads, rounds, *late):
 
 
 def test_macro_in_many_functions(t):
-    """One object with a barrier that is expanded in four functions: each has its own site, and every episode."""
+    """One object has a barrier that is expanded in four functions: each function is its own site, and has every episode."""
     for build in BUILDS:
         for late in ((), (2,)):
             found = all_of(t, build, "macro", 4, 40, *late)
             check_equal("episodes by site", sorted(b["episodes"] for b in found), [40] * 4)
             if build != "hand_written-stripped":
-                # The lines that meet, not those that call the functions which have them.
+                # The lines are those of the macro, not of the calls of the functions that contain it.
                 check_equal("lines", sorted(b["line"] for b in found), MACRO_LINES)
 
 
 def test_two_barriers_of_a_function_in_line(t):
-    """
-    All threads but one go from the first barrier to the second at once, as they do from the first phase of a barrier to its
-    second: the lines of the function that is in line tell that there are two.
-    """
+    """All threads but one go from the first barrier to the second at once, as they do from the first phase of a barrier to its
+    second. The lines of the inlined function show that there are two barriers."""
     for build in BUILDS[:3]:
         for late in ((), (2,)):
             found = all_of(t, build, "steps", 4, 40, *late)
@@ -58,17 +56,15 @@ def test_two_barriers_of_a_function_in_line(t):
 
 
 def test_two_barriers_written_out_in_one_function(t):
-    """
-    All threads but one go from the first to the second at once. That one works in between, so it is no second phase; where it was
-    the last at the first one, too, that is not known, and said.
-    """
+    """All threads but one go from the first barrier to the second at once. One thread works in between, so this is no second
+    phase. If it was also the last at the first barrier, this is unknown, and reported."""
     for build in BUILDS:
         for kind in ("written", "slow"):
             for late in ((), (2,)):
                 trace, found, counted = run(t, build, kind, 4, 60, *late)
                 episodes, incomplete = sums(found)
                 print(f"{build} {kind} {late}: {episodes}, incomplete {incomplete}, of {counted}, lost {trace.end['lost']['barrier_given_up']}")
-                # One thread always the last, and no names: a candidate.
+                # One thread is always last, and there are no names: a candidate.
                 least = 0 if build == "hand_written-stripped" and late else counted // 2 - 6
                 check_between("episodes", episodes + incomplete, least, counted)
                 check_in("participants of complete episodes",
@@ -79,10 +75,8 @@ def test_two_barriers_written_out_in_one_function(t):
 
 
 def test_two_functions_with_one_end(t):
-    """
-    In line, the equal ends of two functions are one, and the debugging information has its waking in either of them. Where one
-    thread is always last, and nothing else says that it is a barrier, it may stay a candidate.
-    """
+    """When two functions are inlined, their equal ends are merged, and debug information attributes the waking to either
+    function. If one thread is always last, and nothing else identifies a barrier, the object may remain a candidate."""
     for build in BUILDS:
         found = all_of(t, build, "arms", 3, 80)
         check_equal("episodes by site", sorted(b["episodes"] for b in found), [40, 40])
@@ -91,7 +85,7 @@ def test_two_functions_with_one_end(t):
 
 
 def test_inlined_in_many_functions(t):
-    """The same of std::condition_variable, inlined at four places: also where two episodes follow each other on one line."""
+    """The same for std::condition_variable, inlined at four places, also if two episodes follow each other on one line."""
     for build in ("hand_written_cxx", "hand_written_cxx-O0"):
         trace = t.trace([workload(build), "inline", "5", "40"]).nothing_lost()
         check_in("its own count", "episodes 160", trace.result.out)
@@ -100,10 +94,8 @@ def test_inlined_in_many_functions(t):
 
 
 def two_phases(t, build, kind, *late):
-    """
-    Each episode of the program is one of the report's. Where an episode is over before it was known what is met at, it is
-    counted as lost. On a machine that is very busy the object may stay a candidate.
-    """
+    """Check that each episode of the program is one of the report's. An episode that ended before the object was classified is
+    counted as lost. On a very busy machine the object may remain a candidate."""
     trace, found, counted = run(t, build, kind, 4, 60, *late)
     episodes, incomplete = sums(found)
     if not found and "candidate" in trace.result.err:
@@ -131,7 +123,7 @@ def test_two_phases_on_two_conditions(t):
 
 
 def test_two_phases_with_a_spin(t):
-    """A thread that spins leaves no trace: its episode is not called complete, or the object is a candidate."""
+    """A thread that spins leaves no trace: its episode is not reported as complete, or the object is a candidate."""
     for build in BUILDS:
         trace, found, counted = run(t, build, "spin", 4, 60)
         episodes, incomplete = sums(found)
@@ -144,8 +136,8 @@ def test_two_phases_with_a_spin(t):
 
 
 def more_phases(t, build, kind, threads, *late, beyond=0):
-    """Whatever the machine is busy with: each meeting is an episode, or not reported as complete, or there is a candidate. @beyond: so
-    many episodes more, and some that lack a thread, are known to be possible (docs/reference/limits.md)."""
+    """Check, for any load of the machine: each episode is found, or not reported as complete, or there is a candidate. @beyond:
+    so many additional episodes, and episodes that lack a thread, are known to be possible (docs/reference/limits.md)."""
     trace = t.trace([workload(build), kind, str(threads), "60", *map(str, late)])
     counted = int(re.search(r"episodes (\d+)", trace.result.out).group(1))
     found = trace.barriers()
@@ -170,7 +162,7 @@ def test_two_phases_of_other_forms(t):
 
 
 def test_two_halves_are_two_barriers(t):
-    """Where each half is a function with a counter of its own, each is a barrier."""
+    """If each half is a function with its own counter, each is a barrier."""
     trace = t.trace([workload("two_phase"), "halves", "4", "60"])
     for b in trace.barriers(family="cond"):
         check_between("episodes", b["episodes"] + b["incomplete"], 50, 60)
@@ -179,7 +171,7 @@ def test_two_halves_are_two_barriers(t):
 
 
 def test_named_with_b(t):
-    """With -b the number of episodes is exact, and what wakes threads elsewhere is no episode."""
+    """With -b the number of episodes is exact. Wakings elsewhere are no episodes."""
     for kind in ("phases", "spin", "out", "start"):
         function = "meet_out" if kind == "out" else "meet_phases"
         trace, found, counted = run(t, "hand_written-O0", kind, 4, 60, options=("-b", function + "@all"))
@@ -196,7 +188,7 @@ def test_start_signal_is_no_barrier(t):
 
 
 def test_meeting_in_two_functions_is_told(t):
-    """The same thread is always in another function than the others: nothing is claimed, and the report says so."""
+    """One thread is always in another function than the others: no barrier is claimed, and the report says so."""
     trace, found, _ = run(t, "hand_written", "mixed", 4, 100)
     check(not found or sums(found) == (100, 0), f"{sums(found)} episodes")
     if not found:
@@ -206,12 +198,13 @@ def test_meeting_in_two_functions_is_told(t):
 # --- hints: each must be right, and the command that it prints must work -------------------------------
 
 def hinted(trace):
-    """The arguments of -b in the sentences on stderr."""
+    """Return the arguments of -b in the sentences on stderr."""
     return re.findall(r"-b (?!cannot)([\w.@,:]+[\w@])", trace.result.err)
 
 
 def check_hint(t, command, threads, episodes, tries=1):
-    """A busy machine can wake a thread so late that no order is left that would show a barrier: hence the repetitions."""
+    """Check the hint. A busy machine can wake a thread so late that no order remains that would show a barrier, so the run is
+    repeated."""
     for _ in range(tries):
         trace = t.trace(command)
         check_equal("barriers without the hint", trace.barriers(), [])
@@ -233,7 +226,7 @@ def test_hints_work(t):
 
 
 def test_hint_where_there_is_no_function_to_name(t):
-    """What a thread begins with cannot be named as a barrier, and the hint does not say so."""
+    """The function with which a thread begins cannot be named as a barrier, and the hint does not name it."""
     for build in BUILDS:
         trace, _, _ = run(t, build, "start", 4, 60)
         check_equal("hints", [h for h in hinted(trace) if "run_" in h], [])
@@ -288,7 +281,8 @@ int main(int argc, char **argv)
 
 
 def test_arrival_and_wait_apart(t):
-    """Functions that are called separately: that is reported with any last arriver, and the hint is right where it names them."""
+    """Arrival and wait are functions that are called separately. This is reported for any last arriver, and if the hint names
+    functions, they are right."""
     source = t.path("apart.c")
     write_file(source, APART)
     for level in ("-O0", "-O2"):
@@ -375,7 +369,8 @@ int main(void)
 
 
 def test_monitor(t):
-    """A barrier and a queue share a condition variable: no episode may be found, and then the hint names the barrier's function."""
+    """A barrier and a queue share a condition variable. No episode may be found, and then the hint names the barrier's
+    function."""
     source, binary = t.path("monitor.c"), t.path("monitor")
     write_file(source, MONITOR)
     subprocess.run(["gcc", "-O1", "-g", "-pthread", "-o", binary, source], check=True)
@@ -436,7 +431,7 @@ int main(int argc, char **argv)
 
 
 def test_woken_one_by_one(t):
-    """As many signals as waiting threads: that is reported with any last arriver, from three threads on."""
+    """There are as many signals as waiting threads. This is reported for any last arriver, from three threads on."""
     source = t.path("one_by_one.c")
     write_file(source, ONE_BY_ONE)
     for level in ("-O0", "-O2"):
@@ -447,7 +442,7 @@ def test_woken_one_by_one(t):
 
 
 def told_of_semaphores(t, build, kind, threads, late):
-    """The names that the hints have. Without a name the candidate is reported all the same."""
+    """Return the names in the hints. If there is no name, check that the candidate is reported all the same."""
     trace = t.trace([workload(build), kind, str(threads), "60", str(late)])
     check_equal("barriers without the hint", trace.barriers(), [])
     told = [r["text"] for r in trace.all("remark") if r["kind"] == "candidate"]
@@ -469,7 +464,8 @@ def check_turnstiles(t, build, kind, threads, late, names):
 
 
 def test_turnstiles(t):
-    """Barriers of semaphores, with each thread as the last arriver: it is reported, and the function in the hint is exact."""
+    """Barriers of semaphores, with each thread as the last arriver: each is reported, and the function in the hint gives exact
+    episodes."""
     named = {"chain": ["meet_chain@all"], "helpers": ["meet_helpers@all"], "several": ["meet_chain@all"],
              "checked": ["meet_checked@all"],
              "phases": ["phase_one@all", "phase_two@all"]}
@@ -483,7 +479,8 @@ def test_turnstiles(t):
 
 
 def test_turnstiles_without_a_name(t):
-    """A function that ends by a jump to the wait itself, and a pool's start: both are reported, without a command that would not work."""
+    """A function that ends with a jump to the wait itself, and a pool's start: both are reported, without a command that would
+    not work."""
     for build, kind in (("turnstiles", "posts"), ("turnstiles", "pool"), ("turnstiles-O0", "pool")):
         told, rules = told_of_semaphores(t, build, kind, 4, -1)
         check(told and not rules, f"{build} {kind}: told {told}, hints {rules}")
@@ -500,7 +497,7 @@ print("done")
 
 
 def test_locks_of_an_interpreter_are_none(t):
-    """All threads wait by one function, for whatever it is: no hint names that."""
+    """All threads wait in one function, whatever they wait for. No hint names this function."""
     trace = t.trace([os.path.realpath(sys.executable), "-c", POOL])
     check_in("its output", "done", trace.result.out)
     check_equal("hints", hinted(trace), [])
@@ -526,7 +523,8 @@ print("done")
 
 
 def test_interpreter_lock_is_no_barrier(t):
-    """The threads of an interpreter wait for its lock, on a condition variable: neither a barrier nor a hint."""
+    """The threads of an interpreter wait for its lock on a condition variable: this is neither a barrier nor a reason for a
+    hint."""
     for threads in (4, 8):
         trace = t.trace([os.path.realpath(sys.executable), "-c", PYTHON.format(400000, threads)])
         check_in("its output", "done", trace.result.out)
@@ -536,10 +534,9 @@ def test_interpreter_lock_is_no_barrier(t):
 
 
 def test_barrier_of_an_atomic_wait(t):
-    """
-    std::atomic::wait() and notify_all() are of the library, in line or not: the barrier is where the program calls them. A thread
-    that sees the value change before it would sleep leaves no trace; where that is frequent it is a candidate.
-    """
+    """std::atomic::wait() and notify_all() belong to the library, inlined or not. The barrier is where the program calls them.
+    A thread that sees the value change before it sleeps leaves no trace. If that is frequent, the object remains a
+    candidate."""
     for build in ("hand_atomic", "hand_atomic-O0", "hand_atomic-DWIDE", "hand_atomic-static", "hand_atomic-clang", "hand_atomic-clang-O0"):
         for late in ((), (1,)):
             name = f"{build} {late}"

@@ -15,10 +15,10 @@ from harness import (SBT, Failure, Skip, check, check_equal, check_in, check_not
 
 SHARED = True
 
-LONG = 60  # seconds to wait for what comes within a few on an idle machine
+LONG = 60  # seconds to wait for events that take a few seconds on an idle machine
 FALSE = ("deadlock", "never-fills")
 
-# lines: where the missing are; "HERE: " of the program's source. gone: the missing thread is no more.
+# lines: where the missing threads are, by "HERE: " in the program's source. gone: the missing thread has ended.
 Kind = collections.namedtuple("Kind", "verdict lines gone says", defaults=((), False, None))
 KINDS = {
     "early": Kind("never-fills", gone=True),
@@ -41,7 +41,7 @@ KINDS = {
 
 
 class Log:
-    """What a program that hangs has said of itself."""
+    """The output of a program that hangs."""
 
     def __init__(self, text):
         words = [line.split() for line in text.split("\n") if line.startswith("# ")]
@@ -57,7 +57,7 @@ def lines_here(source, marks):
 
 
 def hangs(path, pid=None):
-    """The hang records that are in the file so far."""
+    """Return the hang records in the file so far."""
     try:
         lines = read_bytes(path).split(b"\n")[:-1]
     except OSError:
@@ -67,7 +67,7 @@ def hangs(path, pid=None):
 
 
 def own_line(thread, source):
-    """The innermost line of the program itself."""
+    """Return the innermost line of the program itself."""
     for frame in thread["stack"] or []:
         if (frame["file"] or "").endswith(source):
             return frame["line"]
@@ -75,7 +75,7 @@ def own_line(thread, source):
 
 
 def check_hang(record, log, kind, source="hung.c", exact=True):
-    """Check that it is right. With exact, no other thread may be reported as missing."""
+    """Check that a record is right. With exact, no other thread may be reported as missing."""
     check_equal("verdict", record["verdict"], kind.verdict)
     missing = {m["tid"]: m for m in record["missing"]}
     if exact:
@@ -100,7 +100,7 @@ def check_hang(record, log, kind, source="hung.c", exact=True):
 
 
 def right_one(what, records, log, kind, seconds=LONG, **options):
-    """Polls until one of the records is right."""
+    """Poll until one of the records is right."""
     wrong = None
 
     def right():
@@ -139,7 +139,7 @@ def hung_all(t, kinds, *options):
 
 
 def end_all(t, tracer):
-    """Kills the programs below; the tracer ends by itself."""
+    """Kill the hung programs. The tracer then ends by itself."""
     for pid in descendants(tracer.process.pid):
         if read_proc(pid, "comm").strip() in (b"hung", b"hung_omp", b"hung_omp-libomp"):
             try:
@@ -164,7 +164,7 @@ def live(t, kinds, *options, exact=True):
 
 
 def test_locks(t):
-    """Threads that wait for each other: each at once, and each is reported separately."""
+    """Threads wait for each other in several programs. Each is reported at once and separately."""
     trace = live(t, ["abba", "holder", "self", "rwlock", "pi", "join", "held-asleep"])
     check(len(trace.all("hang")) >= 7, "not all were written")
 
@@ -178,13 +178,13 @@ def test_busy(t):
 
 
 def test_no_past(t):
-    """It hangs at the first barrier that it reaches: only the count says yet which threads belong there."""
+    """The program hangs at the first barrier that it reaches. So far, only the count says which threads belong there."""
     live(t, ["abba", "holder", "self", "pipe"], "--no-past", exact=False)
 
 
 @paired
 def test_growing_intervals(t):
-    """Once, and then at growing intervals."""
+    """The hang is reported once, and then at growing intervals."""
     command, of = hung_all(t, ["sleep"])
     tracer = t.attach("--hang", "0.5", "--", *command)
     told = wait_for("four reports", lambda: hangs(tracer.path) if len(hangs(tracer.path)) >= 4 else None, LONG, 0.1)
@@ -197,7 +197,7 @@ def test_growing_intervals(t):
 
 
 def test_off(t):
-    """--hang 0: nothing is reported; by default nothing is reported before 10 s."""
+    """With --hang 0 nothing is reported. By default nothing is reported before 10 s."""
     tracer = t.attach("--hang", "0", "--", workload("hung"), "--kind", "sleep")
     default = t.attach("--", workload("hung"), "--kind", "sleep")
     wait_for("ten seconds", lambda: hangs(default.path), LONG, 0.2)
@@ -209,7 +209,7 @@ def test_off(t):
 
 
 def test_healthy(t):
-    """Slow, and never said to be what it is not."""
+    """The programs are slow, and are never reported as anything else."""
     command, of = hung_all(t, ["slow", "slow-lock", "give-way"], "--seconds", "6")
     trace = t.attach("--hang", "1", "--", *command).end(timeout=80)
     pids = {kind: of(kind)[0] for kind in ("slow", "slow-lock", "give-way")}
@@ -227,7 +227,7 @@ def test_healthy(t):
 
 
 def test_text(t):
-    """The sentence for people."""
+    """Check the sentence in the text output."""
     out = t.path()
     tracer = t.start([SBT, "-o", out, "--hang", "1", "--", workload("hung"), "--kind", "holder"])
 
@@ -259,7 +259,7 @@ def hung(t, kind, *options, program="hung", **more):
 
 
 def look(t, pid, rc=0):
-    """sbt-trace hang -p PID --json: its hang records."""
+    """Run sbt-trace hang -p PID --json. Return its hang records."""
     path = t.path()
     result = t.sbt("hang", "-p", str(pid), "--json", "-o", path)
     check(result.rc == rc, f"exit status {result.rc}: {result.err}")
@@ -288,7 +288,7 @@ def test_hang_command_busy(t):
 
 
 def test_hang_command_inlined(t):
-    """The whole stack, with what was inlined."""
+    """The whole stack is reported, with inlined functions."""
     p = hung(t, "pipe", "--depth", "5")
     (tid,) = Log(p.out).missing
     records = look(t, p.pid)
@@ -308,7 +308,7 @@ def test_hang_command_text(t):
 
 
 def test_hang_command_without_threads(t):
-    """What does not hang, what is no more, and what is wrong."""
+    """A process that does not hang, one that has ended, and wrong usage."""
     p = t.start(["sleep", "60"])
     out = t.sbt("hang", "-p", str(p.pid))
     check_not_in("text", "deadlock", out.out)
@@ -329,7 +329,7 @@ def test_hang_command_slow(t):
 
 
 def test_hang_command_healthy(t):
-    """Locks held for long, and two threads that give way to each other for ever: at no moment a deadlock."""
+    """Locks are held for long, and two threads release their locks for each other forever. At no moment is this a deadlock."""
     for kind in ("slow-lock", "give-way"):
         p = t.start([workload("hung"), "--kind", kind, "--seconds", "30"])
         wait_for("two are missing", lambda p=p: len(Log(p.out).missing) == 2)
@@ -342,7 +342,7 @@ def test_hang_command_healthy(t):
 
 
 def test_64_threads(t):
-    """One has arrived, and 63 are missing, each with a stack."""
+    """One thread has arrived, and 63 are missing. Each is reported with its stack."""
     p = hung(t, "pipe", "--threads", "64", "--missing", "63", "--depth", "10")
     log = Log(p.out)
     check_equal("missing", len(log.missing), 63)
@@ -357,7 +357,7 @@ def interrupted(text):
 
 
 def test_no_thread_is_interrupted(t):
-    """Threads in system calls that a stop interrupts: hangs are reported, and none sees EINTR."""
+    """Threads are in system calls that a stop would interrupt. Hangs are reported, and no thread sees EINTR."""
     out = t.path()
     tracer = t.start([SBT, "--json", "-o", out, "--hang", "1", "--", workload("hung"), "--kind", "eintr"],
                      stdin=subprocess.PIPE)
@@ -379,7 +379,7 @@ def test_no_thread_is_interrupted(t):
 
 
 def test_stopped_thread_is_interrupted(t):
-    """Check that the test above can fail: the calls that it checks do see a stop."""
+    """Check that the test above can fail: a stop does interrupt these calls."""
     p = hung(t, "eintr", stdin=subprocess.PIPE)
     for _ in range(3):
         p.signal(signal.SIGSTOP)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""The hard cases of the model, end to end: threads and ids that come and go, libraries that change
-places, one object at many sites, barriers made anew, more threads than the count, processes."""
+"""The hard cases of the model, end to end: threads and ids that appear and disappear, libraries at changing addresses, one
+object at many sites, barriers that are initialised again, more threads than the count, processes."""
 
 import re
 
@@ -26,7 +26,7 @@ def churn(t, *options):
     trace = t.trace([workload("churn"), *options]).nothing_lost()
     teams, episodes, crossings = map(int, re.search(
         r"teams=(\d+) episodes=(\d+) crossings=(\d+)", trace.result.out).groups())
-    # Each team is made and joined, which is a round of the family forkjoin. Main only joins, and is no member.
+    # Each team is created and joined, which is a round of the family forkjoin. Main only joins, and is no member.
     check_equal("episodes", {f: sum(b["episodes"] for b in trace.barriers() if b["family"] == f)
                              for f in ("pthread", "forkjoin")},
                 {"pthread": episodes, "forkjoin": teams})
@@ -64,14 +64,15 @@ def test_dlopen_and_dlclose(t):
 
 
 def test_dlopen_in_a_child(t):
-    """No probe of its own is in the dynamic linker of a process that the user did not name."""
+    """A process that the user did not name gets no probe of its own in the dynamic linker."""
     for number in range(5):
         trace = t.trace(["sh", "-c", "\"$0\"; exit 0", workload("dlopen_lib")]).nothing_lost()
         check_equal(f"episodes of run {number}", episodes_by_function(trace), {"bar_wait": 200, "baz_wait": 100})
 
 
 def test_unloaded_unseen(t):
-    """A library that could not be examined when it was loaded has no name, not that of the one before, and a message says so."""
+    """A library that could not be examined when it was loaded gets no name, in particular not that of the previous library. A
+    message says so."""
     trace = trace_blindfolded(t)
     check_equal("episodes", episodes_by_function(trace), {"bar_wait": 100, None: 200})
     check_equal("said", [f["figure"] for f in trace.all("finding") if f["kind"] == "site_unknown"], [400])
@@ -131,7 +132,7 @@ def test_one_episode_from_different_sites(t):
 
 
 def test_back_before_the_slow_one_has_left(t):
-    """Many threads on few CPUs, back to back: the next episode begins before all have left."""
+    """Many threads on few CPUs cross back to back: the next episode begins before all threads have left."""
     trace, log = with_log(t, "--threads", "16", "--rounds", "500")
     all_found(trace, log)
 
@@ -149,7 +150,7 @@ def test_more_threads_than_the_count(t):
                 trace.end["incomplete"], len(known))
     check_equal("incomplete", trace.end["incomplete"], 0)
     check_between("extra", result["extra"], 0, doubtful)
-    # What the log is sure of is found, but for those that lie near the limit of certainty.
+    # The episodes that are certain in the log are found, except for those near the limit of certainty.
     check_between("missing", result["missing"], 0, len(known) // 20)
     check_equal("participants", (trace.barrier()["participants_min"],
                                  trace.barrier()["participants"]), (2, 2))
@@ -179,7 +180,7 @@ def test_exit_in_the_wait(t):
 
 
 def test_counts_known_by_pthread(t):
-    """Every count from 1 to 12: a barrier of one is a barrier too."""
+    """Counts from 1 to 12: a barrier of one thread is a barrier, too."""
     for n in (1, 2, 12):
         trace, log = with_log(t, "--threads", str(n), "--rounds", "100")
         all_found(trace, log)
@@ -189,7 +190,7 @@ def test_counts_known_by_pthread(t):
 # --- accuracy, by gen's own clock ------------------------------------------------------------------------
 
 def accuracy(threads, rounds, work):
-    """Bounds with slack for a machine that does other things too: the figures are bench's."""
+    """The bounds have some tolerance for other load of the machine. The benchmarks have the exact figures."""
     def test(t):
         trace, log = traced_gen(t, ["--threads", str(threads), "--rounds", str(rounds), "--work",
                                     work, *SLEEP])
@@ -205,7 +206,7 @@ def accuracy(threads, rounds, work):
 
 
 def report_agrees(trace, log):
-    """The table at the end is the sum of the episodes, and both are what gen saw."""
+    """Check that the table at the end is the sum of the episodes, and that both agree with gen."""
     truth = log.threads()
     barrier = trace.barrier()
     for m in barrier["threads"]:
@@ -245,15 +246,15 @@ def test_rotating(t):
     check_equal("pattern", barrier["pattern"], "rotating")
     for m in barrier["threads"]:
         check_between(f"{m['comm']} came last", m["last"], 17, 23)
-    # Each is late in a quarter of the phases: mean 1.5 of 4.5 ms.
+    # Each thread is late in a quarter of the phases: mean 1.5 of 4.5 ms.
     check_between("serialisation", process["efficiency"]["serialisation"], 0.25, 0.45)
-    # All do as much in sum, unless others on the machine kept one of them longer.
+    # All threads have the same total work, unless other load delayed one of them.
     work = [own["work_ns"] for own in log.threads().values()]
     truth = sum(work) / len(work) / max(work)
     check_between("load balance", process["efficiency"]["load_balance"], truth - 0.03, truth + 0.03)
 
 
 def test_user_unprivileged_is_named_too(t):
-    """Names and counts of a program that belongs to another user."""
+    """The names and counts of a program of another user are found, too."""
     trace = t.trace([workload("gen"), "--rounds", "40"], "-u", "nobody")
     check_equal("function", trace.barrier()["function"], "site_0")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""What a target and those around it must not notice, and ends that come at odd moments."""
+"""Effects that a target and other processes must not notice, and ends at unusual moments."""
 
 import json
 import os
@@ -31,14 +31,14 @@ def test_parent_that_watches_for_stops(t):
 
 @shared
 def test_ignored_signals_stay_ignored(t):
-    """nohup sbt-trace -- job: the job ignores SIGHUP as it would without us."""
+    """nohup sbt-trace -- job: the job ignores SIGHUP as it would without sbt-trace."""
     result = t.run(["sh", "-c", "trap '' HUP PIPE; exec \"$0\" -q -o \"$1\" -- grep SigIgn /proc/self/status",
                     SBT, t.path()])
     check_in("SigIgn", "1001", result.out)
 
 
 def test_interim_after_the_report(t):
-    """SIGUSR1 after --duration is over: nothing to report any more, and no harm."""
+    """SIGUSR1 arrives after --duration is over. There is nothing to report, and no harm."""
     p = t.start([SBT, "-q", "-d", "0.3", "-o", t.path("report"), "--", "sh", "-c", "sleep 2; exit 5"])
     wait_for("the report", lambda: os.path.exists(t.path("report")) and "LOST" in open(t.path("report")).read())
     time.sleep(0.2)
@@ -54,7 +54,7 @@ def test_ends_before_the_delay(t):
 
 
 def test_more_threads_than_are_kept(t):
-    """72,000 threads in teams: the ended ones are folded into sums, and all are counted."""
+    """72,000 threads run in teams. Threads that ended are combined into sums, and all are counted."""
     trace = t.trace([workload("churn"), "--teams", "18000", "--threads", "4", "--rounds", "1"], timeout=80)
     check_in("churn", "ok", trace.result.out)
     check_equal("lost", trace.end["lost_total"], 0)
@@ -70,7 +70,7 @@ def test_shared_barrier_before_it_is_touched(t):
 
 @shared
 def test_child_not_named(t):
-    """A program that COMMAND's words do not name, which unwinds out of the wait in its first millisecond."""
+    """A program that COMMAND's words do not name unwinds out of the wait in its first millisecond."""
     for name in ("cancel_cxx", "throw_out"):
         plain = t.run([workload(name)])
         for number in range(4):
@@ -86,7 +86,7 @@ def copied(trace):
 
 
 def check_copied(trace, what):
-    """The program has lived, as its standard output says; what was not traced is reported, once."""
+    """Check that the program survived, by its standard output, and that missing data is reported once."""
     check_in(f"output, {what}", ": ok", trace.result.out)
     check_equal(f"remarks, {what}", len(copied(trace)), 1)
     check_in(f"remark, {what}", "replaced", copied(trace)[0])
@@ -96,7 +96,8 @@ def check_copied(trace, what):
 
 @shared
 def test_copied_text(t):
-    """A program that replaces its text with a copy of it copies breakpoints: they are replaced before they are reached, and a message says so."""
+    """A program that replaces its text with a copy also copies breakpoints. They are replaced before the program reaches them,
+    and a message says so."""
     if os.uname().machine != "x86_64":
         raise Skip("such copies are found on x86-64 alone")
     for how in ("private", "shared", "file"):
@@ -109,7 +110,7 @@ def test_copied_text(t):
 
 @shared
 def test_copied_text_of_child(t):
-    """A child is not stopped for it: it may die, and a message reports either outcome."""
+    """A child is not stopped to replace them. It may die, and a message reports either outcome."""
     for how in ("private", "shared", "file"):
         path = t.path()
         result = t.sbt("--json", "-o", path, "--", "sh", "-c", '"$@"; exit $?', "sh", workload("copied_text"), how)
@@ -123,10 +124,8 @@ def test_copied_text_of_child(t):
 
 @alone
 def test_copied_code(t):
-    """
-    The same of a library's text, in all ways, and of a function; what only makes code is left alone. Alone, for other tracers'
-    breakpoints in the library are copied, too.
-    """
+    """The same for a library's text, replaced in all ways, and for a function. A program that only makes code is left alone.
+    The test runs alone, because other tracers' breakpoints in the library are copied, too."""
     if os.uname().machine != "x86_64":
         raise Skip("such copies are found on x86-64 alone")
     for how in ("library", "rewritten", "hugepages", "function"):
@@ -141,7 +140,7 @@ WRITTEN = r"""
 #include <stdio.h>
 static pthread_barrier_t barrier;
 #ifdef LONG
-/* Lies where the other program has meet(): a breakpoint that is left there is inside these instructions. */
+/* At the address of meet() in the other program: a breakpoint that is left there is inside these instructions. */
 __attribute__((noinline)) static unsigned int work(void)
 {
 	unsigned int x;
@@ -181,7 +180,7 @@ int main(void)
 
 
 def test_program_written_anew(t):
-    """Another program is written over one that has probes (cp): it is not to meet them, for other instructions lie there."""
+    """Another program is written over a file that has probes (cp). It must not hit them, because other instructions are there."""
     if os.uname().machine != "x86_64":
         raise Skip("the program is written for x86-64")
     source, short, long, program = t.path("written.c"), t.path("short"), t.path("long"), t.path("program")
@@ -198,7 +197,7 @@ def test_program_written_anew(t):
         check_in("probes", f"probe: meet in {program}", p.err)
         shutil.copyfile(long, program)
         wait_for("that it is written to is seen", lambda: f"probes of {program} removed: it is written to" in p.err)
-        # To take them out takes the kernel a while.
+        # The kernel takes a while to remove the probes.
         time.sleep(1)
         p.write(b"\n")
         check_equal("status", p.wait(30).rc, 0)
@@ -206,7 +205,7 @@ def test_program_written_anew(t):
 
 
 def test_library_written_to(t):
-    """The same of a library while a process has it: what is not traced from then on is reported."""
+    """The same for a library while a process uses it. The report says what is not traced from then on."""
     source, library, main, program = t.path("library.c"), t.path("library.so"), t.path("main.c"), t.path("program")
     write_file(source, WRITTEN)
     write_file(main, "#include <stdio.h>\nint ran(void);\nint main(void) { ran(); puts(\"first\"); fflush(stdout); "
@@ -228,7 +227,7 @@ def test_library_written_to(t):
 
 
 def copy_code(target, tracer, said):
-    """Between the copying and the episode there is time."""
+    """Return a program that copies code. It pauses between the copying and the episode."""
     library = library_of(target.pid)
     wait_for_probe(target.pid, library, function_at(library, "pthread_barrier_wait"))
     target.write(b"\n")
@@ -238,7 +237,7 @@ def copy_code(target, tracer, said):
 
 @alone
 def test_copied_code_of_others(t):
-    """Processes that are never stopped: one that was attached to, a child, and one that is not traced and meets a probe that is for all."""
+    """Processes that are never stopped: an attached one, a child, and an untraced one that hits a probe set for all processes."""
     if os.uname().machine != "x86_64":
         raise Skip("such copies are found on x86-64 alone")
     for how in ("library", "rewritten", "hugepages"):
@@ -270,10 +269,11 @@ def under_emulators(t, command, during):
 
 
 def test_emulated_strangers(t):
-    """Emulators read the code of what they run: a breakpoint in the dynamic linker, which every program has, ends them."""
+    """Emulators read the code of the program that they run. A breakpoint in the dynamic linker, which every program has, would
+    end them."""
     gen = [workload("gen"), "--threads", "2", "--work", "fixed:0=5ms", "--work-by", "sleep", "--forever", "--alarm", "0"]
     target = t.start(gen)
-    # A shell that is not replaced by its command: there are children, too.
+    # The command does not replace the shell, so there are children, too.
     for name, options in (("COMMAND", ["--", "sh", "-c", '"$@"; exit 3', "sh", *gen]),
                           ("-p", ["-p", str(target.pid)]), ("-a", ["-a"])):
         trace = t.attach("-q", *options)
@@ -281,7 +281,7 @@ def test_emulated_strangers(t):
             wait_for("its child", lambda: b"gen" in [read_proc(c, "comm").strip() for c in descendants(trace.process.pid)])
         under_emulators(t, ["/bin/echo", "hello"], f"traced with {name}")
         under_emulators(t, ["/bin/sh", "-c", "ls / | wc -l"], f"traced with {name}")
-        # COMMAND goes on when tracing ends.
+        # COMMAND continues when tracing ends.
         left = descendants(trace.process.pid) if name == "COMMAND" else []
         trace.stop()
         for pid in left:
@@ -290,7 +290,7 @@ def test_emulated_strangers(t):
 
 
 def test_emulated_stranger_with_barriers(t):
-    """Without children the kernel keeps probes in the traced process; with them the report says where they are."""
+    """Without children, the kernel limits probes to the traced process. With children, the report says where the probes are."""
     target = t.gen("--threads", "2", "--work", "fixed:0=5ms", "--work-by", "sleep", "--forever", wait=True)
     target.begin()
     said = "in every process that ran the probed files"
@@ -302,11 +302,11 @@ def test_emulated_stranger_with_barriers(t):
 
 
 def test_command_goes_on_when_tracing_fails(t):
-    """No memory is left as tracing begins, and COMMAND is held at that moment: it goes on all the same."""
-    # It lives until tracing has begun: had it ended, there would be nothing to need memory for.
+    """Memory runs out when tracing begins, while COMMAND is stopped. COMMAND continues all the same."""
+    # The program lives until tracing has begun. Otherwise no memory would be needed for it.
     goes_on = "import time; print('it went on', flush=True); time.sleep(3)"
     p = t.start([SBT, "-q", "-o", t.path(), "--delay", "1", "--", "sh", "-c", f'sleep 0.5; exec python3 -c "{goes_on}"'])
-    # The shell was held too, and runs.
+    # The shell was stopped too, and is running again.
     sleep = wait_for("the shell's child", lambda: [c for c in descendants(p.pid) if
                                                    read_proc(c, "comm") == b"sleep\n"])[0]
     shell = stat_of(sleep)[1]
@@ -324,8 +324,8 @@ def test_command_goes_on_when_tracing_fails(t):
 
 @alone
 def test_killed_as_probes_go_in(t):
-    """SIGKILL at the first probe of several: none stays. Before each of them the kernel looks at all that have the file mapped: a
-    crowd makes the moment last."""
+    """SIGKILL at the first of several probes: no probe stays. Before each probe the kernel visits all processes that have
+    mapped the file, so many such processes prolong the moment."""
     crowd = [t.start([workload("gen"), "--threads", "2", "--work", "fixed:0=20ms", "--work-by", "sleep", "--forever",
                       "--alarm", "0"]) for _ in range(40)]
     target = crowd[0]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Names that do harm when printed as they are: in threads, functions, paths and arguments."""
+"""Names that do harm when they are printed unchanged: of threads, functions, paths and arguments."""
 
 import os
 import shutil
@@ -11,12 +11,12 @@ from harness import Trace, alone, check, check_equal, check_in, read_bytes, read
 
 SHARED = True
 
-# As a file name: escape sequences, line breaks, quotes, markup, formats, broken UTF-8, C1, bidi.
+# A file name with escape sequences, line breaks, quotes, markup, formats, broken UTF-8, C1 characters and bidi characters.
 BAD = b"x\033[31m\033]0;t\007\nnew\r\"q'`<script>,;|%s%n\\\xff\xfe\xc3(\x80 \xe2\x80\xaertl\xc2\x9b\t"
 
 
 def harmless(what, data):
-    """Text that a terminal shows and does nothing else with."""
+    """Check that the text has no effect on a terminal except being shown."""
     text = data.decode("utf-8") if isinstance(data, bytes) else data
     for i, c in enumerate(text):
         if c in "\n\t":
@@ -27,7 +27,7 @@ def harmless(what, data):
 
 
 def long_folder(t):
-    """A folder with a name of the maximum length, and of bad characters only."""
+    """Make a folder with a name of the maximum length that consists of bad characters."""
     name = (BAD * 8)[:200]
     here = os.getcwd()
     os.chdir(t.dir)
@@ -54,7 +54,7 @@ SAID = "hostile_names: threads=16 episodes=100 ok\n"
 
 
 def every_output(t, command, **more):
-    """Text, JSON and CSV of the command; each is harmless in its own way."""
+    """Check the text, JSON and CSV output of the command. Each must be harmless in its own way."""
     path = t.path()
     result = t.sbt("-o", path, *OPTIONS, "--", *command, **more)
     check_equal("the program", (result.rc, result.out), (0, SAID))
@@ -109,7 +109,7 @@ def test_long_path(t):
 
 
 def test_symbol(t):
-    """Without debug information the function has its symbol's name, and that is bad."""
+    """Without debug information the function has its symbol's name, which is bad."""
     program = t.path()
     subprocess.run(["strip", "--strip-debug", "-o", program, workload("hostile_names")], check=True)
     trace = every_output(t, [program])
@@ -122,7 +122,7 @@ def test_arguments(t):
 
 
 def test_by_pid_and_deleted(t):
-    """The path in the maps then ends in " (deleted)"; the program has another such name."""
+    """The path in the mappings then ends in " (deleted)". The name of the program is as bad."""
     program = bad_copy(t) + b" (deleted)"
     shutil.copy(workload("gen"), program)
     gen = t.start([program, "--rounds", "30", "--wait-start"], stdin=subprocess.PIPE)
@@ -164,7 +164,7 @@ def test_names_given_by_the_user(t):
 
 
 def test_hostile_elf(t):
-    """A mapped file that is no proper ELF must not stop us or upset us."""
+    """A mapped file that is no valid ELF file must not stop or disturb sbt-trace."""
     program = t.path("cut")
     data = read_bytes(workload("gen"))
     for name, change in (("sections", lambda d: d[:40] + b"\xff" * 8 + d[48:]),

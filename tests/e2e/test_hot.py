@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Condition variables that are hot and are no barriers: the cost of examining them, and what is reported of it."""
+"""Condition variables that are used very often and are no barriers: the cost of examining them, and the report about it."""
 
 import statistics
 import subprocess
@@ -9,7 +9,8 @@ from harness import Trace, check, check_between, check_equal, clean_environment,
 
 
 def hot(t, *args, runs=3):
-    """Seconds untraced and traced and hits, medians of runs by turns; and the process of the last trace."""
+    """Return the seconds without tracing, the seconds with tracing and the hits, as medians of alternating runs; and the
+    process of the last trace."""
     argv = [workload("hot_cond"), *map(str, args)]
     plain, traced, hits = [], [], []
     for _ in range(runs):
@@ -26,17 +27,17 @@ def hot(t, *args, runs=3):
 
 
 def check_cheap(plain, traced, hits, p, hits_max):
-    # The probes are away soon, and each hit of them is in the estimate. Of the median: beside a busy loop, and on one CPU, some runs
-    # end before they are away, which is not explained yet.
+    # The probes are soon detached, and the estimate includes each hit. Use the median: beside a busy loop, and on one CPU, some
+    # runs end before the probes are detached, for a reason that is not known yet.
     check_between("hits", hits, 1000, hits_max)
     check(p["discovery_paused_ns"] > 0, "the probes were not removed")
     check(p["cost_ns"] >= p["discovery_hits"] * p["crossing_cost_ns"] / 2, f"hits are not in the estimate: {p}")
-    # A loaded machine is slow to remove them: each hit takes some microseconds until then.
+    # A loaded machine removes probes slowly, and until then each hit takes some microseconds.
     check(traced < 1.5 * plain + 0.3, f"{plain} s, traced {traced} s")
 
 
 def test_wakings_of_no_thread(t):
-    """Two threads wake no thread, 6 million times: with a probe on each they would take 20 s."""
+    """Two threads wake no thread, 6 million times. With a probe hit each time, they would take 20 s."""
     check_cheap(*hot(t, "empty", 2, 3000000), hits_max=1500000)
 
 
@@ -53,7 +54,8 @@ def test_turns_of_two(t):
 
 
 def test_turns_in_processes(t):
-    """Several processes are hot at the same time, and one after the other: what is removed of one is waited for by no other."""
+    """Several processes are hot at the same time, or one after the other. Removing the probes of one process does not delay
+    another."""
     one = f"{workload('hot_cond')} turns 2 50000"
     trace = t.trace(["sh", "-c", f"for i in 1 2 3; do {one} & {one}; wait; done"])
     found = [p for p in trace.processes() if p["comm"] == "hot_cond"]
@@ -65,10 +67,8 @@ def test_turns_in_processes(t):
 
 
 def test_queue(t):
-    """
-    Producer and consumer that sleep and wake as often as they can. After 2,000 switches in a second they are left alone: what they do
-    then is not attributed, and nothing else is said of it.
-    """
+    """A producer and a consumer sleep and wake as often as they can. After 2,000 switches in a second they are no longer
+    traced: what they do then is not attributed, and nothing else is reported about it."""
     plain, traced, _, p = hot(t, "queue", 2, 200000)
     trace = t.trace([workload("hot_cond"), "queue", "2", "200000"])
     p, end = trace.process(comm="hot_cond"), trace.end
@@ -90,7 +90,7 @@ def test_queue_and_then_sleep(t):
 
 
 def test_queue_without_barrier(t):
-    """The cost of examining them is reported although no barrier was crossed; by a recording, too."""
+    """The cost of examining the condition variables is reported although no barrier was crossed, also from a recording."""
     path, out = t.path(), t.path()
     argv = [workload("hot_cond"), "free", "2", "200000"]
     trace = t.trace(argv, "--record", path)
@@ -105,10 +105,9 @@ def test_queue_without_barrier(t):
 
 
 def test_barrier_is_kept(t):
-    """
-    A barrier by hand that is as hot keeps its probes, with and without wakings of no thread next to it. There it depends on which thread runs
-    first: before a thread has waited at the barrier there is no hope of one, and that the probes were away is said.
-    """
+    """A hand-written barrier that is as hot keeps its probes, with and without wakings of no thread beside it. With them, it
+    depends on which thread runs first: before a thread has waited at the barrier, nothing indicates one. The report says
+    that the probes were detached."""
     for kind, threads, tries in (("barrier", 3, 1), ("both", 4, 12)):
         kept = False
         for _ in range(tries):
@@ -122,7 +121,7 @@ def test_barrier_is_kept(t):
 
 
 def test_recorded(t):
-    """A recording says the same."""
+    """The report of a recording is the same."""
     path = t.path()
     trace = t.trace([workload("hot_cond"), "own", "2", "1000000"], "--record", path)
     p = trace.process(comm="hot_cond")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""The same answers by every method of attaching, and programs that a return probe would break:
-whatever the method, what they print is what they print without us."""
+"""All attach methods give the same answers. Programs that a return probe would break print the same as without tracing, with
+any method."""
 
 import os
 import re
@@ -66,11 +66,12 @@ def system(t, method):
     gen.wait()
     trace, log = tracer.stop(), genlog.Log(log).episodes()
     check_method(trace, method)
-    # No process is stopped: what it crossed before it was known how to trace it is counted. How much that is, is the machine's affair.
+    # No process is stopped. What it crossed before it was known how to trace it is counted; how much that is depends on the
+    # machine.
     check_equal("barriers", len(trace.barriers(pid=gen.pid)), 1)
     found = [e for e in trace.all("episode") if e["pid"] == gen.pid and e["state"] == "complete"]
     check_between("episodes", len(found), len(log) if trace.end["complete"] else 1, len(log))
-    # From there on all of them are found.
+    # From there on all episodes are found.
     for e, known in zip(found, log[-len(found):]):
         release = trace.session["clock_start_ns"] + max(m["arrive_ns"] for m in e["threads"])
         check_between("release, by the program's clock", release, max(c.arrive for c in known.crossings),
@@ -93,7 +94,7 @@ UNWINDING = {"cancel_async": (60, 20), "cancel_cxx": (60, 20), "longjmp_out": (2
 
 
 def check_unwound(trace, name):
-    """A program of UNWINDING is all there."""
+    """Check that a program of UNWINDING is traced completely."""
     episodes, abandoned = UNWINDING[name]
     (process,) = [p for p in trace.processes() if p["episodes"] and p["comm"] == name]
     barriers = [b for b in trace.barriers(pid=process["pid"]) if b["episodes"]]
@@ -127,7 +128,7 @@ test_gobar_no_children = unwinding("gobar", ["--no-children"])
 
 
 def check_go(err, process):
-    """The report says why it has no return probes."""
+    """Check that the report gives the reason for the absence of return probes."""
     check_in("stderr", "Go", err)
     check_in("stderr", "return probe", err)
     check_in("departures", "ret instructions", process["departures"])
@@ -140,7 +141,7 @@ def test_gobar_says_why(t):
 
 
 def test_gobar_by_pid(t):
-    """Attached to, not started: the same care."""
+    """The tracer attaches to the program instead of starting it, and takes the same care."""
     script = f"read x; exec {workload('gobar')}"
     p = t.start(["sh", "-c", script], stdin=subprocess.PIPE)
     tracer = t.attach("-p", str(p.pid))
@@ -148,7 +149,7 @@ def test_gobar_by_pid(t):
     result = p.wait()
     check_equal("gobar", (result.rc, result.out), (0, "gobar: rounds=300 threads=2 ok\n"))
     trace = tracer.end()
-    # No process is stopped under -p: what it does before its new program is known is counted as lost.
+    # With -p no process is stopped. What it does before its new program is known is counted as lost.
     check(trace.end["episodes"] <= 300, f"{trace.end['episodes']} episodes of 300")
     if trace.end["lost"]["not_examined"] == 0:
         check_equal("episodes", trace.end["episodes"], 300)
@@ -157,7 +158,7 @@ def test_gobar_by_pid(t):
 
 @alone
 def test_under_a_too(t):
-    """-a sees them without warning: the first crossings come before they are examined."""
+    """With -a programs start without notice: the first crossings precede the examination."""
     for name, (episodes, _) in UNWINDING.items():
         plain = t.run([workload(name)])
         tracer = t.attach("-a")
@@ -166,22 +167,22 @@ def test_under_a_too(t):
             check_equal(f"{name} under -a", (traced.rc, traced.stdout), (plain.rc, plain.stdout))
         trace = tracer.stop()
         found = [p["episodes"] for p in trace.processes() if p["comm"].startswith(name[:15])]
-        # The first moments of a program that -a has never seen may be missed: then they are counted.
+        # The first crossings of a program that is new to -a may be missed. Then they are counted.
         if trace.end["lost"]["not_examined"] == 0:
             check_equal(f"episodes of {name}", found[-1:], [episodes])
         check(all(n <= episodes for n in found), f"episodes of {name}: {found}")
 
 
 def test_plain_programs_get_return_probes(t):
-    """Only programs that need it get the expensive method: a C program's departures are seen the cheap way."""
+    """Only programs that need it get the expensive method. Departures of a C program are detected by return probes."""
     trace = t.trace([workload("gen"), *GEN])
     check_equal("departures", trace.process()["departures"], "return probe")
     check_not_in("stderr", "return probe", trace.result.err)
     check(trace.session["probes"], "no probes in the session record")
 
 
-# A barrier function of one's own, of unknown size: its ends cannot be known. It sees a program that has changed its
-# return address.
+# A user's own barrier function of unknown size. Its ends cannot be determined. The program notices if its return address is
+# changed.
 NO_SIZE = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -221,7 +222,7 @@ int main(void)
 
 
 def build_without_size(t, *options):
-    """Return the program, with the library next to it."""
+    """Return the program. Its library is in the same folder."""
     folder = t.path()
     os.mkdir(folder)
     lib, program = os.path.join(folder, "libnosize.so"), os.path.join(folder, "program")
@@ -238,7 +239,7 @@ def build_without_size(t, *options):
 
 
 def says_when_traced(t, program, *options):
-    """What the program says of its return addresses; and what sbt-trace says."""
+    """Return what the program prints about its return addresses, and sbt-trace's messages."""
     p = t.start([program], stdin=subprocess.PIPE)
     tracer = t.attach("-p", str(p.pid), *options)
     p.write(b"\n")
@@ -250,7 +251,7 @@ def says_when_traced(t, program, *options):
 
 def test_unknown_exits_get_no_return_probe(t):
     plain, cancel = build_without_size(t), build_without_size(t, "-DCANCEL")
-    # Where one is allowed, the program notices it.
+    # If a return probe is allowed, the program notices it.
     check_equal("session", says_when_traced(t, plain, "--attach", "session")[0], {"hijacked"})
     for method in METHODS:
         if method != "session":
@@ -265,10 +266,8 @@ def test_unknown_exits_get_no_return_probe(t):
 
 @alone
 def test_others_get_no_return_probe(t):
-    """
-    A thread that hits any probe at an address gets from the kernel the return probes of all tracers that have one there: a program that
-    throws through a barrier must be none of them, whatever others are traced meanwhile, and how.
-    """
+    """When a thread hits a probe at an address, the kernel gives it the return probes of all tracers at this address. A program
+    that throws through a barrier must get none, whatever other programs are traced meanwhile, and how."""
     gen = t.gen("--threads", "2", "--rounds", "1000000", *PACE)
     plain = t.run([workload("throw_out")])
     for other in METHODS:
@@ -284,7 +283,7 @@ def test_others_get_no_return_probe(t):
 
 @alone
 def test_each_of_two_by_its_own_probes(t):
-    """The same, both of one tracer."""
+    """The same with two programs of one tracer."""
     plain = t.run([workload("throw_out")])
     for method in METHODS:
         gen = t.gen("--threads", "2", "--rounds", "1000000", *PACE)

@@ -8,7 +8,7 @@ import time
 from harness import Trace, SBT, check, check_between, check_equal, workload
 
 SHARED = True
-# Of an efficiency: what wake-ups on a busy machine take of phases of 10 ms and more.
+# Error of an efficiency: the share of wake-ups on a busy machine in phases of 10 ms and more.
 NEAR = 0.06
 
 
@@ -24,7 +24,7 @@ def started(t, *options, program=("lifetime",)):
 
 
 def found(t, *options, program=("lifetime",)):
-    """It begins while the whole machine is traced. The first run makes it known; the second is checked."""
+    """The program begins while the whole machine is traced. The first run makes it known; the second is checked."""
     tracer = t.attach("-a", "--comm", program[0], *options)
     processes = [t.start([workload(program[0]), *program[1:]]) for _ in range(2) if time.sleep(0.2) is None]
     results = [p.wait() for p in processes]

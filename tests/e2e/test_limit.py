@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""--cost-limit: tracing of a process stops when its cost exceeds the limit: its speed comes back, what was seen of it
-before is exact, and every report says up to when it was seen."""
+"""--cost-limit: tracing of a process stops when its cost exceeds the limit. The process regains its speed, the episodes before
+that are exact, and every report says until when it was traced."""
 
 import json
 import shutil
@@ -12,24 +12,24 @@ from harness import (SBT, Failure, Skip, Trace, check, check_all_in, check_betwe
 from test_mpi import ENVIRONMENT, MPIRUN
 
 HOT = ("--threads", "2", "--work", "fixed:0=5us,1=5us")
-# OpenMP's threads are not to spin: there are few CPUs.
+# OpenMP's threads must not spin, because there are few CPUs.
 PASSIVE = {**clean_environment(), "OMP_WAIT_POLICY": "passive"}
 CALM = ("--threads", "2", "--work", "fixed:0=5ms,1=5ms")
 
 
 def false_hangs(trace):
-    """It is right to report threads that really are late because others have the CPUs."""
+    """Return the wrong hang reports. Others are right: threads may really be late because other processes have the CPUs."""
     return [h["text"] for h in trace.all("hang") if "wants a CPU" not in h["text"]]
 
 
 def check_let_go(trace, low, least=0.5e9, **fields):
-    """The one process with these fields was seen up to some moment, for that long at least; its record."""
+    """Check that the one process with these fields was traced until some moment, for at least @least ns. Return its record."""
     p = trace.process(**fields)
     check(p["shed_ns"] is not None, f"it was traced to its end: {p}")
     check_between("shed_ns", p["shed_ns"], low, 60e9)
     check(p["shed_cost"] > p["shed_limit"], f"detached below the limit: {p}")
     check_equal("exited, of a process with an untraced end", p["exited"], False)
-    # Its threads were made some moments after tracing began.
+    # Its threads were created shortly after tracing began.
     check_between("elapsed_ns", p["elapsed_ns"], least, p["shed_ns"])
     for b in trace.barriers(pid=p["pid"]):
         check_equal("shed_ns of its barrier", b["shed_ns"], p["shed_ns"])
@@ -41,7 +41,7 @@ def check_let_go(trace, low, least=0.5e9, **fields):
 
 
 def check_until(trace, log, process):
-    """Until then all episodes are there, and none of later; one may be cut in two by that moment."""
+    """Check that all episodes before that moment are recorded, and none after it. One may be cut in two by it."""
     end = process["shed_ns"] + trace.session["clock_start_ns"]
     before = sum(e.release <= end for e in log.episodes())
     check_between("episodes", process["episodes"], before - 1, before + 1)
@@ -87,7 +87,7 @@ def test_limit_calm(t):
 
 
 def check_recorded(t, printed, tape, beside, said):
-    """A report of the recording says the same. A comparison with @beside says @said."""
+    """Check that a report of the recording is the same. A comparison with @beside prints @said."""
     text = t.path()
     check_equal("exit status of report", t.sbt("report", "-o", text, tape).rc, 0)
     check_equal("report", read_text(text), printed)
@@ -122,7 +122,7 @@ def test_limit_record_only(t):
 
 
 def pair(t, *options):
-    """A hot and a calm one, traced until long after the hot one was detached."""
+    """Trace a hot and a calm process until long after the hot one was detached."""
     logs = t.path(), t.path()
     a = t.gen(*HOT, "--forever", "--log", logs[0], wait=True)
     b = t.gen(*CALM, "--forever", "--log", logs[1], wait=True)
@@ -149,7 +149,8 @@ def test_limit_own_probes(t):
 
 @paired
 def test_limit_shared_probes(t):
-    """Of such as both meet: what is left when nothing is recorded would be too much, too."""
+    """Both processes hit the same probes. Even without recording, the remaining cost would exceed the limit, so both are
+    detached."""
     a, b, trace, logs = pair(t, "--cost-limit", "0.01")
     check_exact(trace, logs[0], check_let_go(trace, 0.9e9, pid=a))
     calm = trace.process(pid=b)
@@ -161,14 +162,14 @@ def test_limit_shared_probes(t):
 
 @paired
 def test_limit_excluded(t):
-    """What is left when nothing is recorded is little enough: the other is traced on."""
+    """Without recording, the remaining cost is below the limit: the other process is still traced."""
     alone = t.gen(*HOT, "--forever", wait=True)
     tracer = t.attach("-p", str(alone.pid), "-d", "2")
     alone.begin()
     share = tracer.end().process(pid=alone.pid)["cost_share"]
     alone.signal(15)
     alone.wait()
-    # Some two fifths of it are left, so that there is room on both sides; more where traps are expensive, on a host that is busy.
+    # About two fifths of the cost remain, so there is room on both sides. More remains if traps are expensive, on a busy host.
     for percent in (60, 75, 88):
         a, b, trace, logs = pair(t, "--cost-limit", f"{percent * share:.4f}")
         hot_one = check_let_go(trace, 0.9e9, pid=a)
@@ -183,14 +184,15 @@ def test_limit_excluded(t):
 
 
 def test_limit_system(t):
-    """The whole machine: another program of the same name begins after the probes are removed, and nothing is reported of it."""
+    """The whole machine is traced. Another program of the same name begins after the probes are removed, and nothing is
+    reported about it."""
     program = t.path("limitgen")
     shutil.copy(workload("gen"), program)
     log = t.path()
     tracer = t.attach("-a", "--comm", "limitgen", "--cost-limit", "0.5", "--hang", "0.7")
     first = t.gen(*HOT, "--forever", "--log", log, name=program)
     wait_for("it is detached", lambda: f"process {first.pid} (" in tracer.process.err, 20)
-    # Probes go soon, not at once.
+    # Probes are removed soon, but not at once.
     time.sleep(1.5)
     second = t.gen(*CALM, "--duration", "1", name=program)
     second.wait()
@@ -223,7 +225,7 @@ def test_limit_openmp(t):
 
 @paired
 def test_limit_interrupted(t):
-    """Ended at the moment when it lets go: no crash, and the sums hold."""
+    """Tracing ends at the moment when a process is detached. sbt-trace does not crash, and the sums hold."""
     for seconds in ("1.0", "1.01", "1.02", "1.05", "1.2"):
         target = t.gen(*HOT, "--forever", wait=True)
         tracer = t.attach("-p", str(target.pid), "--cost-limit", "0.5", "-d", seconds)
@@ -243,16 +245,17 @@ def test_limit_usage(t):
     check_in("stderr", "cannot be combined with --cost-limit", both.err)
 
 
-# Of 10 ms: the hot ones are detached after the first second, and it takes some time until their probes are gone.
+# Rounds of 10 ms: the hot barriers are detached after the first second, and it takes some time until their probes are removed.
 ROUNDS = 220
-# Per cent. What is hot costs some 80 of them where nothing else runs, but where other programs take the CPUs a tenth of that,
-# for the time of threads is counted; the rest costs half of one, and two where switches are expensive.
+# Per cent. The hot barriers cost about 80 of them if nothing else runs, and a tenth of that if other programs use the CPUs,
+# because the time of threads counts. The rest costs half a per cent, and two if switches are expensive.
 LIMIT = "4"
 
 
 def two_ways(t, rounds, *options, program="two_ways", hot="own", threads=2):
-    """Barriers of this kind, as fast as they go, and one of OpenMP's each 10 ms."""
-    # Until it is known how to find the caller, the stack comes with each: where others have the CPUs that may last.
+    """Trace barriers of this kind that are crossed as fast as possible, with an OpenMP barrier every 10 ms."""
+    # Until it is known how to find the caller, each record contains the stack. That can take long if other processes have the
+    # CPUs.
     options += ("--ring-size", "32768") if hot == "cond" else ()
     trace = t.trace([workload(program), "--rounds", str(rounds), "--hot", hot, "--threads", str(threads)],
                     *options, env=PASSIVE)
@@ -260,10 +263,8 @@ def two_ways(t, rounds, *options, program="two_ways", hot="own", threads=2):
 
 
 def check_part(trace, made, low, family="pthread", beside=(), cut=0, cold="gomp"):
-    """
-    The hot ones were seen up to some moment, all of them and none of later; the others to the end. @beside: what went with
-    them. @cut: so many episodes may be cut in two by that moment.
-    """
+    """Check that the hot barriers were traced exactly until some moment, and the others to the end. @beside: families that were
+    detached as well. @cut: number of episodes that this moment may cut in two."""
     p = trace.process()
     check_equal("shed_ns of the process", p["shed_ns"], None)
     check_equal("exited", p["exited"], True)
@@ -283,7 +284,7 @@ def check_part(trace, made, low, family="pthread", beside=(), cut=0, cold="gomp"
     check(before and later, f"detached before or after all: {detached}, {made['ended_ns'][0]}")
     seen = trace.crossings(family=family)
     check_between("hot crossings seen", seen, before[-1], later[0])
-    # Of OpenMP's the end of the region, too.
+    # For OpenMP, the end of the region counts as well.
     check_equal("meetings at the cold ones", trace.episodes(family=cold), 2 * made["rounds"] + (cold == "gomp"))
     for b in trace.barriers(family=cold):
         check_equal("shed_ns of a cold one", b["shed_ns"], None)
@@ -300,15 +301,13 @@ def check_part(trace, made, low, family="pthread", beside=(), cut=0, cold="gomp"
     return at, len(before)
 
 
-# A crossing costs 750 ns and more: what the calibration says is no measure, it may be twice that on a busy host.
+# A crossing costs at least 750 ns. The calibration is no reference: on a busy host its result may be twice that.
 RECORDED_NS = 600
 
 
 def check_faster(made, before, saved):
-    """
-    So much of its CPU time that a crossing takes is gone: others use the CPUs as well. In the last rounds, for it takes its
-    time to remove probes.
-    """
+    """Check that this much of a crossing's CPU time is saved. CPU time is used, because other programs use the CPUs as well.
+    The last rounds count, because removing probes takes time."""
     def price(first, last):
         return (made["cpu_ns"][last] - made["cpu_ns"][first]) / (made["hot"][last] - made["hot"][first])
     slow, fast = price(0, before - 1), price(-50, -1)
@@ -316,7 +315,7 @@ def check_faster(made, before, saved):
 
 
 def test_limit_speed(t):
-    """Of a process that is detached as a whole."""
+    """A process that is detached as a whole."""
     trace, made = two_ways(t, ROUNDS, "--cost-limit", "0.0005")
     p = check_let_go(trace, 0.9e9, comm="two_ways")
     at = p["shed_ns"] + trace.session["clock_start_ns"]
@@ -324,7 +323,7 @@ def test_limit_speed(t):
 
 
 def test_limit_part(t):
-    """What is hot is detached, its speed comes back, and the others are traced to the end."""
+    """The hot barriers are detached, the program regains its speed, and the others are traced to the end."""
     for method in ("session", "multi"):
         trace, made = two_ways(t, ROUNDS, "--cost-limit", LIMIT, "--attach", method, "--hang", "0.7")
         at, before = check_part(trace, made, 0.9e9)
@@ -333,7 +332,7 @@ def test_limit_part(t):
 
 
 def limit_for(t, *options, program="two_ways", part=55):
-    """A limit, in per cent, below what these threads that sleep cost, and above what their switches alone do."""
+    """Return a limit, in per cent, below the cost of these sleeping threads, and above that of their switches alone."""
     trace, _ = two_ways(t, 60, *options, program=program, hot="cond", threads=3)
     share = trace.process(comm=program)["cost_share"]
     check_between("share of its time", share, 0.001, 1)
@@ -341,7 +340,7 @@ def limit_for(t, *options, program="two_ways", part=55):
 
 
 def test_limit_part_cond(t):
-    """A condition variable on which threads meet: what it has in common with the joins of threads goes with it."""
+    """Threads cross on a hot condition variable. The joins of threads, which share its probes, are detached as well."""
     for method, beside, program, cold in (("session", ["forkjoin"], "two_ways", "gomp"), ("perf", [], "two_ways-posix", "pthread")):
         limit = limit_for(t, "--attach", method, program=program, part=70)
         trace, made = two_ways(t, ROUNDS, "--cost-limit", limit, "--attach", method, "--hang", "0.7", program=program, hot="cond",
@@ -354,12 +353,13 @@ def test_limit_part_phase(t):
     for method, program, cold in (("session", "two_ways", "gomp"), ("perf", "two_ways-posix", "pthread")):
         trace, made = two_ways(t, ROUNDS, "--cost-limit", LIMIT, "--attach", method, "--hang", "0.7", program=program, hot="phase")
         at, before = check_part(trace, made, 0.9e9, "usdt", cold=cold)
-        # An emulated nop, and nothing else in the loop.
+        # The loop contains an emulated nop, and nothing else.
         check_faster(made, before, 300)
 
 
 def user_functions(t, kind, *options, rounds=300):
-    """A hot function of the user's, or two by which threads meet, and a cold one, of which alone each episode is printed."""
+    """Trace a hot function that the user named, or two that threads use at one object, and a cold function. Only episodes of
+    the cold one are printed."""
     path = t.path()
     trace = t.trace([workload("gen_user"), "--kind", kind, "--threads", "2", "--rounds", str(rounds), "--log", path],
                     "-b", f"my_hot_barrier,count={1 + (kind == 'mixed')}", "-b", "my_second_barrier,count=2", "-b",
@@ -369,7 +369,7 @@ def user_functions(t, kind, *options, rounds=300):
 
 
 def check_functions(trace, made, log, names, cut=0):
-    """These were seen up to some moment, all of them and none of later; the other one to the end, as the log has it."""
+    """Check that these functions were traced exactly until some moment, and the other one to the end, according to the log."""
     p = trace.process(comm="gen_user")
     check_equal("shed_ns of the process", p["shed_ns"], None)
     check_equal("what was detached", sorted((s["family"], s["function"]) for s in p["sheds"]), [("user", n) for n in names])
@@ -390,7 +390,7 @@ def check_functions(trace, made, log, names, cut=0):
     before = [n for n, ended in zip(made["hot"], made["ended_ns"]) if ended <= at]
     later = [n for n, ended in zip(made["hot"], made["ended_ns"]) if ended > at]
     check(before and len(later) > 50, f"detached before or after all: {detached}, {made['ended_ns'][0]}")
-    # Calls are counted by fifties.
+    # Calls are counted in units of fifty.
     check_between("hot crossings seen", sum(b["crossings"] for b in hot), before[-1], later[0] + 100)
     check_between("hot meetings cut in two", sum(b["incomplete"] for b in hot), 0, cut)
     check_equal("abandoned", p["abandoned"], 0)
@@ -405,22 +405,22 @@ def check_functions(trace, made, log, names, cut=0):
 
 
 def test_limit_function(t):
-    """Of two functions that the user named the hot one is detached, and the cold one traced to the end."""
+    """Of two functions that the user named, the hot one is detached, and the cold one is traced to the end."""
     for method in ("session", "perf"):
         trace, made, log = user_functions(t, "two", "--attach", method, "--hang", "0.7")
         check_faster(made, check_functions(trace, made, log, ["my_hot_barrier"]), RECORDED_NS)
 
 
 def test_limit_function_mixed(t):
-    """Two by which threads meet go together, and the third does not."""
+    """Two functions that threads use at one object are detached together, and the third is not."""
     trace, made, log = user_functions(t, "mixed")
     check_functions(trace, made, log, ["my_hot_barrier", "my_second_barrier"], cut=1)
 
 
 def check_allreduce_shed(t, mpi):
-    """MPI_Allreduce is hot, MPI_Barrier is not; ranks are processes that meet, so that all of them lose the same."""
+    """MPI_Allreduce is hot, MPI_Barrier is not. Ranks cross barriers with each other, so all of them lose the same probes."""
     path, out = t.path(), t.path()
-    # Two ranks that spin have both CPUs of a small machine, and 300,000 episodes a second wait for sbt-trace to get one.
+    # Two spinning ranks use both CPUs of a small machine, and 300,000 episodes per second wait until sbt-trace gets a CPU.
     made = t.run([SBT, "--json", "-o", out, "--ring-size", "32768", "-w", "site_14", "--cost-limit", LIMIT, "--", *MPIRUN[mpi], "-n", "2",
                   workload(f"gen_{mpi}"), "--kind", "two", "--rounds", "350", "--log", path], env=clean_environment(**ENVIRONMENT), rc=0)
     trace, log = Trace(t, out), genlog.Log(path)
@@ -431,7 +431,7 @@ def check_allreduce_shed(t, mpi):
                 [[("mpi", "MPI_Allreduce")]] * 2)
     check_equal("moments", len({p["sheds"][0]["shed_ns"] for p in ranks}), 1)
     held = trace.compare(log)
-    # Two duplicates are made of the communicator, which are episodes, too.
+    # The communicator is duplicated twice, and each duplication is an episode, too.
     check_equal("missing, extra, incomplete", (held["missing"], held["extra"], held["incomplete"]), (0, 2, 0))
     check_equal("matched", held["matched"], 350)
     check_last(held)
@@ -453,8 +453,8 @@ def test_limit_function_mpi(t):
 
 
 def test_limit_function_openmp(t):
-    """Barriers of a team are detached, and the ends of the regions they are in are traced on."""
-    # What is hot costs 12 % and more of its time, what stays up to 5 where switches are expensive.
+    """The barriers of a team are detached, and the ends of the regions around them are still traced."""
+    # The hot barriers cost at least 12 % of the program's time, the rest up to 5 % if switches are expensive.
     trace, made = two_ways(t, 180, "--cost-limit", "6", "--hang", "0.7", hot="team")
     p = trace.process(comm="two_ways")
     check_equal("shed_ns of the process", p["shed_ns"], None)
@@ -476,7 +476,7 @@ def test_limit_function_openmp(t):
 
 
 def test_limit_part_named(t):
-    """With these probes conceptual phases would end, which could not be distinguished from those that end: all of it is detached."""
+    """Without these probes, the ends of conceptual phases would be missed. So the whole process is detached."""
     trace, made = two_ways(t, ROUNDS, "--cost-limit", LIMIT, hot="named")
     p = trace.process(comm="two_ways")
     check(p["shed_ns"] is not None, f"it was traced to its end: {p}")
@@ -484,7 +484,7 @@ def test_limit_part_named(t):
 
 
 def test_limit_part_futexes(t):
-    """With probes on futexes: barriers without probes are not found again as futex barriers."""
+    """With probes on futexes, barriers with detached probes are not discovered again as futex barriers."""
     limit = limit_for(t, "--discover")
     trace, made = two_ways(t, ROUNDS, "--discover", "--cost-limit", limit, hot="cond", threads=3)
     check_part(trace, made, 0.9e9, "cond", ["forkjoin", "futex"], cut=1)
@@ -506,7 +506,7 @@ def until_shed(tracer):
 
 
 def test_limit_part_own(t):
-    """Of probes that a process has for itself those of the hot ones go."""
+    """A process has probes of its own. Those of its hot barriers are detached."""
     target = two_ways_forever(t)
     tracer = t.attach("-p", str(target.pid), "--no-children", "--cost-limit", LIMIT)
     until_shed(tracer)
@@ -538,7 +538,7 @@ def test_limit_part_recorded(t):
 
 
 def test_limit_part_whole(t):
-    """Where only all of it would be enough, all of it goes, at once or what is left of it later."""
+    """If only detaching the whole process is enough, all of it is detached, at once or what is left of it later."""
     trace, made = two_ways(t, ROUNDS, "--cost-limit", "0.0005")
     p = trace.process(comm="two_ways")
     check(p["shed_ns"] is not None, f"it was traced to its end: {p}")
@@ -549,16 +549,17 @@ def test_limit_part_whole(t):
 
 
 def test_limit_part_others(t):
-    """What a thread that begins after the probes are removed did there is unknown, and the report says so."""
+    """What a thread did there that begins after the probes are removed is unknown, and the report says so."""
     tracer = t.attach("-a", "--comm", "two_ways", "--cost-limit", LIMIT)
-    # The region under way in a program that is not examined yet is unknown: it has but one. The examination takes a while.
+    # If a program is not examined yet, its current region is unknown, and this program has only one. The examination takes a
+    # while.
     before = two_ways_forever(t)
     time.sleep(0.4)
     before.signal(15)
     before.wait()
     first = two_ways_forever(t)
     until_shed(tracer)
-    # Probes go soon, not at once.
+    # Probes are removed soon, but not at once.
     time.sleep(1.5)
     second = t.start([workload("two_ways"), "--rounds", "20"], env=PASSIVE)
     second.wait()
@@ -570,7 +571,7 @@ def test_limit_part_others(t):
     check_equal("of the second", [(s["family"], s["shed_because"]) for s in late],
                 [("pthread", first.pid)])
     check_equal("when", late[0]["shed_ns"], begun[0]["shed_ns"])
-    # The end of the only region may be missed where it was found while that ran.
+    # The end of the only region may be missed if the program was found while the region ran.
     check_between("its meetings of OpenMP's", trace.episodes(pid=second.pid, family="gomp"), 2 * 20,
                   2 * 20 + 1)
     check_equal("its others", trace.barriers(pid=second.pid, family="pthread"), [])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""sbt-trace list BINARY and -p PID: what could be traced there, held against nm, objdump and ldd."""
+"""sbt-trace list BINARY and list -p PID: the functions that could be traced there, compared with nm, objdump and ldd."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def tool(*args):
 
 
 def check_library(found, libc):
-    """Of a program with POSIX barriers alone: the one place is where the file @libc has the function."""
+    """Check a program with POSIX barriers alone: the only probe site is where the file @libc has the function."""
     (place,) = [p for p in found if p["family"] == "pthread"]
     start = function_at(libc, "pthread_barrier_wait")
     check(start <= place["offset"] <= start + 16, f"{place['offset']:x}, readelf: {start:x}")
@@ -44,7 +44,7 @@ def check_library(found, libc):
 
 
 def test_program_and_its_libraries(t):
-    """The C library that the dynamic linker would take, and the function where that has it."""
+    """list finds the C library that the dynamic linker would load, and the function at its address there."""
     path = workload("gen")
     found, _ = places(t, path)
     libc = re.search(r"libc\.so\.6 => (\S+)", tool("ldd", path)).group(1)
@@ -59,7 +59,7 @@ def test_program_and_its_libraries(t):
 
 
 def test_nothing_to_trace(t):
-    """A spin barrier: the library's function is there, but never called."""
+    """A spin barrier: the library's function exists, but is never called."""
     found, notes = places(t, workload("gen_user"))
     check_equal("used", [p["used"] for p in found if p["family"] == "pthread"], [False])
     check(any("no known barrier function is called" in n for n in notes), notes)
@@ -89,7 +89,7 @@ def test_static_programs(t):
 
 def test_process(t):
     gen = t.gen("--forever", name="gen")
-    # What is not loaded yet is not listed.
+    # Code that is not loaded yet is not listed.
     wait_for("the program's threads", lambda: len(os.listdir(f"/proc/{gen.pid}/task")) > 1)
     found, _ = places(t, "-p", str(gen.pid))
     check_equal("used", [p["used"] for p in found if p["family"] == "pthread"], [True])
@@ -112,7 +112,7 @@ def check_tbb(notes):
 
 
 def test_tasks_of_tbb(t):
-    """A library with barriers that no function shows: list says so."""
+    """No function shows the barriers of this library, and list says so."""
     source, library = t.path() + ".c", t.path("libtbb.so.12")
     write_file(source, "int wait_for_tasks(void) { return 0; }\n")
     subprocess.run(["gcc", "-shared", "-fPIC", "-Wl,-soname,libtbb.so.12", "-o", library, source],
@@ -121,7 +121,7 @@ def test_tasks_of_tbb(t):
 
 
 def test_by_run_path(t):
-    """$ORIGIN is where the program lies."""
+    """$ORIGIN is the folder of the program."""
     os.mkdir(t.path("lib"))
     binary, lib = t.path("app"), os.path.join(t.path("lib"), "libmeet.so")
     subprocess.run(["gcc", "-shared", "-fPIC", "-O2", "-x", "c", "-Wl,-soname,libmeet.so", "-o", lib,
@@ -140,7 +140,7 @@ def test_wrong(t):
                        (["-p", "999999999"], "cannot read process"),):
         result = listed(t, *args, rc=1)
         check_in("stderr", part, result.err)
-    for args, part in (([], "one of BINARY"), (["-p", "x"], "a process number is expected"),
+    for args, part in (([], "one of BINARY"), (["-p", "x"], "one process number is expected"),
                        (["-b", "f@0", "/bin/true"], "neither @all nor"), (["-p"], "needs a value"),
                        (["--events", "/bin/true"], "one of BINARY")):
         result = listed(t, *args, rc=2)

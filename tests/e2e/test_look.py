@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""hang -p: where the threads of a process are, without touching any of them."""
+"""hang -p shows where the threads of a process are, without disturbing any of them."""
 
 import collections
 import ctypes
@@ -16,7 +16,7 @@ from harness import (UNPRIVILEGED, SBT, Skip, check, check_equal, check_in, desc
 
 PAIRED = True
 
-# Place -> the function on the stack, innermost of the program's, and what the thread waits for there.
+# Place -> the innermost function of the program on the stack, and what the thread waits for there.
 PLACES = {
     "read": ("in_read", "read() of a pipe"),
     "epoll": ("in_epoll", "epoll_p?wait()"),
@@ -32,7 +32,7 @@ PLACES = {
     "interrupted": ("in_interrupted", "a signal"),
     "inlined": ("in_inlined", "read() of a pipe"),
 }
-FRAMES = 64  # the most of one stack
+FRAMES = 64  # maximum number of frames of one stack
 
 
 def lines_of(place):
@@ -50,7 +50,7 @@ def remove_semaphores(number):
 
 
 class Looked:
-    """The workload, once each of its threads has said where it goes."""
+    """The workload, after each of its threads has printed where it goes."""
 
     def __init__(self, t, times=1, path=None, **options):
         self.process = t.start([path or workload("looked"), str(times)], stdin=subprocess.PIPE,
@@ -67,14 +67,14 @@ class Looked:
                 for what, number in re.findall(r"^# (\w+) (\d+)$", self.process.out, re.M)]
 
     def end(self):
-        """How often a call was interrupted."""
+        """End the workload. Return how often a call was interrupted."""
         self.process.popen.stdin.close()
         check_equal("status", self.process.wait().rc, 0)
         return dict(self.said())["eintr"]
 
 
 def look(t, pid, **options):
-    """What hang says of each thread, by its number."""
+    """Return what hang reports about each thread, by its number."""
     result = t.sbt("hang", "--json", "-p", str(pid), **options)
     check_equal("status", (result.rc, result.err), (0, ""))
     records = [json.loads(line) for line in result.out.splitlines()]
@@ -82,7 +82,7 @@ def look(t, pid, **options):
 
 
 def settled(t, looked, **options):
-    """The same, when all threads are where they stay: under load that takes its time."""
+    """Return the same when all threads are where they stay, which takes a while under load."""
     found = {}
 
     def there():
@@ -122,7 +122,7 @@ def test_look_blocked(t):
     check_equal("threads", set(threads), {int(x) for x in os.listdir(f"/proc/{looked.pid}/task")})
     check_equal("registers of those that wait", {threads[looked.tids[p][0]]["registers"]
                                                  for p in PLACES}, {"iterator"})
-    # A name that looks like the state behind it.
+    # A name that looks like the fields after it.
     check_equal("name", threads[looked.tids["read"][0]]["comm"], ") R 1 (\n)")
     check_equal("system call", threads[looked.tids["nanosleep"][0]]["syscall"], "clock_nanosleep")
     check_equal("child", threads[looked.tids["wait4"][0]]["blocked_on"],
@@ -131,7 +131,8 @@ def test_look_blocked(t):
 
 
 def test_look_depths(t):
-    """Recursion to more frames than are kept, a frame larger than a copy, a handler's, one that is inlined."""
+    """Recursion with more frames than are kept, a frame larger than a copy, the frame of a handler, and one of an inlined
+    function."""
     looked = Looked(t)
     threads = settled(t, looked)
     deep = threads[looked.tids["deep"][0]]
@@ -157,7 +158,8 @@ def test_look_running(t):
     thread = None
 
     def found():
-        """A thread may lose its CPU just before it would have been sampled, and the report says so."""
+        """Return the stack of the running thread. It may lose its CPU just before it would have been sampled, and the report then
+        says so."""
         nonlocal thread
         thread = look(t, looked.pid)[spin]
         check(thread["state"] in ("running", "runnable"), f"state {thread['state']}")
@@ -166,7 +168,7 @@ def test_look_running(t):
 
     for _ in range(3):
         wait_for("a stack", found, 30)
-        # One that others have kept from every CPU since it was last seen is where it was.
+        # A thread that got no CPU since it was last seen is still there.
         check({("in_spin", line) for line in lines_of("spin")} & set(stack_of(thread)),
               f"it runs at {stack_of(thread)}")
         check_equal("to its end", thread["truncated"], False)
@@ -175,7 +177,7 @@ def test_look_running(t):
 
 
 def switches(pid, tids):
-    """How often each has been given a CPU, to the kernel's own count."""
+    """Return how often each thread got a CPU, by the kernel's own count."""
     found = {}
     for tid in tids:
         text = read_proc(pid, f"task/{tid}/status").decode("utf-8", "replace")
@@ -184,7 +186,7 @@ def switches(pid, tids):
 
 
 def test_look_disturbs_no_thread(t):
-    """Twenty looks, and no thread that waits has run in between, was stopped, or had its call interrupted."""
+    """After twenty looks, no waiting thread has run in between, was stopped, or had its call interrupted."""
     looked = Looked(t)
     settled(t, looked)
     waiting = [tid for place in PLACES for tid in looked.tids[place]]
@@ -204,16 +206,16 @@ def test_look_disturbs_no_thread(t):
 
 
 def test_look_many(t):
-    """Seventy threads, five of which run, in a second of CPU time."""
+    """Seventy threads, five of which run, are examined within a second of CPU time."""
     looked = Looked(t, 5)
     settled(t, looked)
     text = t.sbt("hang", "-p", str(looked.pid), rc=0)
     check_in("how many", "71 threads", text.out)
-    # Threads at one place are reported together.
+    # Threads at the same position are reported together.
     check(re.search(r"^    threads (\d+ \S.*, ){4}\d+ .*:\n?.* blocked on sleep of 1000 s$",
                     re.sub(r"\n {8}(?! *at )", " ", text.out), re.M),
           f"five sleepers are not told together: {text.out[:3000]}")
-    # By the CPU time of all that it starts: how long it takes is what other programs leave.
+    # Measure the CPU time of everything that sbt-trace starts, because the elapsed time depends on other programs.
     used = []
     for _ in range(5):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -225,7 +227,7 @@ def test_look_many(t):
 
 
 def test_look_without_root(t):
-    """The owner of a process may, with what the kernel then gives: stack pointer and place."""
+    """The owner of a process may examine it with the data that the kernel then provides: stack pointer and instruction pointer."""
     scope = "/proc/sys/kernel/yama/ptrace_scope"
     if os.path.exists(scope):
         with open(scope, encoding="ascii") as f:
@@ -324,7 +326,7 @@ int main(void)
 
 
 def test_look_while_traced(t):
-    """Return probes put addresses of the kernel's in the place of the callers'."""
+    """Return probes replace return addresses of callers by an address of the kernel."""
     source, program = t.path("stays.c"), t.path("stays")
     write_file(source, STAYS)
     check_equal("compiler", t.run(["cc", "-O2", "-g", "-pthread", "-o", program, source]).rc, 0)
@@ -403,7 +405,7 @@ int main()
 
 
 def hang_of(t, text, compiler, *options):
-    """Two threads at the line marked HERE, the main thread in read(): check what is reported of the barrier."""
+    """Two threads are at the line marked HERE, the main thread is in read(). Check what is reported about the barrier."""
     source = t.path("own." + ("cc" if "++" in compiler[0] else "c"))
     write_file(source, text)
     program = t.path("own")
@@ -430,10 +432,10 @@ def hang_of(t, text, compiler, *options):
 
 
 def test_look_own_barrier(t):
-    """A barrier written by hand, which the user names."""
+    """The user names a hand-written barrier."""
     check_equal("family", hang_of(t, OWN, ["cc", "-O2"], "-b", "meet")["family"], "user")
 
 
 def test_look_std_barrier(t):
-    """The call is the program's own, past what the library has of templates."""
+    """The call site is the program's own call, outside of the library's templates."""
     check_equal("family", hang_of(t, STD, ["g++", "-std=c++20", "-O0"])["family"], "std")

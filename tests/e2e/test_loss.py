@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Lost records: counted exactly, said plainly, never taken for an imbalance."""
+"""Lost records are counted exactly, reported clearly, and never taken for an imbalance."""
 
 import os
 import re
@@ -16,7 +16,7 @@ TINY = ["--ring-size", "4"]
 
 
 def stopped_consumer(t, gen_options, *options, form="--json", seconds=0.4):
-    """sbt-trace sleeps while the program runs; the Result, and the path of the output."""
+    """Stop sbt-trace while the program runs. Return the Result, and the path of the output."""
     path = t.path()
     gen = t.gen(*gen_options, wait=True)
     p = t.start([SBT] + ([form] if form else []) + ["-o", path, *options, "-p", str(gen.pid)])
@@ -34,7 +34,8 @@ def stopped_consumer(t, gen_options, *options, form="--json", seconds=0.4):
 
 
 def lossy_but_true(trace, log, **options):
-    """Produced is consumed and lost; what is called complete is as it was. @options: of compare()."""
+    """Check that the number of produced records equals consumed plus lost ones, and that complete episodes are right. @options:
+    for compare()."""
     end = trace.end
     check(end["lost_total"] > 0, "nothing was lost")
     check_equal("complete", end["complete"], False)
@@ -56,12 +57,13 @@ def lossy_but_true(trace, log, **options):
 
 
 def told_of_shared_memory():
-    """Return whether the kernel can report the memory in which a barrier was made: from 5.17 on (bpf_find_vma)."""
+    """Return whether the kernel can report the memory in which a barrier was made. It can from 5.17 on (bpf_find_vma)."""
     return tuple(map(int, re.match(r"(\d+)\.(\d+)", os.uname().release).groups())) >= (5, 17)
 
 
 def gone_before(t, name, *options, form="--json"):
-    """The trace of a workload as a child of COMMAND, while sbt-trace sleeps, and its output; without a form, the text."""
+    """Return the trace of a workload that is a child of COMMAND, while sbt-trace is stopped, and its output; without a format,
+    the text."""
     path, go, ready = t.path(), t.path(), t.path()
     gen = " ".join([workload(name), *options])
     p = t.start([SBT, *([form, "-W"] if form else []), "-o", path, "--", "sh", "-c",
@@ -82,8 +84,8 @@ def gone_before(t, name, *options, form="--json"):
 
 
 def test_gone_before_it_was_looked_at(t):
-    """The kernel reports which memory processes share as a barrier is made there, and holds for the children. Where it is not,
-    what each of them had of an episode is not an episode of its own."""
+    """When a barrier is made, the kernel reports which memory the processes share there, also for their children. If it does
+    not, one process's part of an episode is not reported as an episode of its own."""
     trace = gone_before(t, "gen", "--threads", "2", "--processes", "3", "--rounds", "50", "--work", "stair:50us:50us").nothing_lost()
     episodes = trace.all("episode")
     check_equal("crossings", sum(len(e["threads"]) for e in episodes), 2 * 3 * 50)
@@ -106,14 +108,14 @@ def shared_at_one_address(trace):
 
 
 def test_gone_and_shared_at_one_address(t):
-    """Other memory each time, at the same address: the episodes are not mixed up."""
+    """Each process has other memory at the same address. The episodes are kept separate."""
     for options in ([], ["file"]):
         shared_at_one_address(gone_before(t, "shm_again", "6", "20", *options))
 
 
 def test_gone_and_shared_with_unknown_processes(t):
-    """Mapped anew in each child: where that was cannot be known any more. What each of them had of an episode is not an episode of
-    its own, and no thread is reported as waiting for no other."""
+    """Each child maps the memory again. It can no longer be known which memory that was. One process's part of an episode is
+    not an episode of its own, and no thread is reported as waiting for no other."""
     options = ["--threads", "1", "--processes", "3", "--rounds", "50", "--work", "stair:50us:50us", "--shm", t.path()]
     trace = gone_before(t, "gen", *options)
     check_equal("crossings", (trace.end["crossings"], trace.end["unmet"], trace.end["complete"]), (150, 150, False))
@@ -128,13 +130,13 @@ def test_gone_and_shared_with_unknown_processes(t):
 
 
 def test_gone_and_shared_by_none(t):
-    """A barrier that processes could share, in memory of the process's own: all that meet there are of it."""
+    """Processes could share the barrier, but it is in the process's own memory, so all members are of that process."""
     trace = gone_before(t, "gen", "--threads", "3", "--shared", "--rounds", "50", "--work", "stair:50us:50us").nothing_lost()
     check_equal("episodes", (trace.end["episodes"], trace.end["incomplete"], trace.end["unmet"]), (50, 0, 0))
 
 
 def test_gone_and_called_by_its_name(t):
-    """What a program that has ended had mapped cannot be asked any more; exec reported where its own code lay."""
+    """The mappings of a program that has ended can no longer be read. exec reported where its own code was."""
     trace = gone_before(t, "gen", "--threads", "3", "--sites", "2", "--rounds", "50", "--work", "stair:50us:50us")
     trace.nothing_lost()
     check_equal("sites", sorted((b["function"], b["file"] and os.path.basename(b["file"]), b["episodes"])
@@ -150,7 +152,7 @@ def test_tiny_ring(t):
 
 
 def test_tiny_ring_with_different_counts(t):
-    """Threads that sit out every other time, while records are lost."""
+    """Threads skip every other round, while records are lost."""
     log = t.path()
     _, path = stopped_consumer(t, ["--threads", "4", "--rounds", "5000", "--recreate", "3", "--log",
                                    log], "-W", *TINY)
@@ -176,7 +178,7 @@ def test_stopped_again_and_again(t):
 
 
 def test_stopped_consumer_with_the_usual_ring(t):
-    """4 MiB a CPU last for a while, and what they held is not lost."""
+    """4 MiB per CPU are enough for a while, and records in them are not lost."""
     log = t.path()
     _, path = stopped_consumer(t, ["--threads", "2", "--rounds", "4000", "--log", log], "-W",
                                seconds=1)
@@ -230,7 +232,8 @@ def sleeps(process):
 
 
 def test_seldom_awake(t):
-    """Where little is to be read sbt-trace wakes up rarely: a team that fills the CPUs waits for any process that takes one."""
+    """If there is little to read, sbt-trace wakes up rarely, because a team that fills the CPUs waits for any process that
+    takes one."""
     target = t.gen("--threads", "2", "--work", "fixed:0=1ms,1=1ms", "--forever", wait=True)
     tracer = t.attach("-p", str(target.pid))
     target.begin()

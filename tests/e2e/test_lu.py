@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""The thesis's programs: the number of barriers, where they are, and what the report says of block
-and of cyclic partitioning."""
+"""The programs of E. Novillo's thesis (University of Alberta, 2002): the number of barriers, their call sites, and what the
+report says about block and cyclic partitioning."""
 
 import re
 
@@ -57,7 +57,8 @@ def test_tracing_changes_nothing(t):
 
 
 def counted(run):
-    """Now and then the kernel does not report a switch: then a thread's count is unknown, and it is run again."""
+    """Run and return a trace with all counts. Sometimes the kernel does not report a switch, and a thread's count is unknown;
+    then repeat the run."""
     for _ in range(6):
         trace = run()
         counts = [m["counters"] for m in trace.process()["threads"]]
@@ -67,7 +68,7 @@ def counted(run):
 
 
 def test_counts_name_the_idle_half(t):
-    """Figure 5.22 on a CPU's time: under block partitioning the first threads have least to do."""
+    """Figure 5.22 with CPU time: with block partitioning the first threads have least work."""
     trace = counted(lambda: lu(t, "--size", "768", "--threads", "4", "--partition", "block",
                                tracer=("-W", "-e", "task-clock")))
     threads = sorted(trace.barrier(function="lu_block")["threads"], key=lambda m: m["index"])
@@ -76,17 +77,17 @@ def test_counts_name_the_idle_half(t):
     check(work[0] + work[1] < 0.65 * (work[2] + work[3]), f"the idle half is not idle: {work}")
     for count, m in zip(work, threads):
         check_between("by the scheduler's events", count, 0.97 * m["oncpu_ns"], 1.03 * m["oncpu_ns"])
-    # Episode by episode: past the middle, the first two have no rows left.
+    # In each episode past the middle, the first two threads have no rows left.
     late = [e for e in trace.all("episode") if e["phase"] > 500]
     check(len(late) > 200, f"only {len(late)} meetings")
     idle = sum(sorted(m["counters"]["task-clock"] for m in e["threads"] if m["index"] < 2)[-1] <
                sum(m["counters"]["task-clock"] for m in e["threads"]) / 4 for e in late)
-    # The last of them are of a few microseconds, which an interrupt can double.
+    # The last of them take a few microseconds, which an interrupt can double.
     check(idle > 0.75 * len(late), f"{idle} of {len(late)} meetings have an idle half")
 
 
 def test_counts_of_the_product(t):
-    """Each thread of the matrix product has the same to do, in each of its two phases."""
+    """Each thread of the matrix product has the same work, in both of its phases."""
     trace = counted(lambda: t.trace([workload("pmm"), "--size", "400", "--threads", "2"],
                                     "-e", "task-clock,page-faults"))
     longest = max(trace.barriers(), key=lambda b: b["phase_ns"]["sum"])
@@ -108,12 +109,12 @@ def block(threads, size, ns):
                       trace.printed + 0.03)
         check_between("serialisation", process["efficiency"]["serialisation"], 0.95, 1)
         check_equal("pattern", (process["pattern"], barrier["pattern"]), ("static", "static"))
-        # The owner of the last rows has the most to do in every iteration but the last few, where
-        # others have nothing at all and it has next to nothing.
+        # The owner of the last rows has most work in every iteration but the last few. There, the others have none and it has
+        # almost none.
         last = max(barrier["threads"], key=lambda m: m["last"])
         check_equal("most often last", last["tid"], barrier["last_tid"])
-        # The one before it has as much to do until that one's rows are done: another program that has the CPU for 30 ms decides which of
-        # these two waits least.
+        # The thread before it has as much work until its rows are done. Another program that uses a CPU for 30 ms decides which
+        # of these two waits least.
         waits = sorted(m["wait_ns"] for m in barrier["threads"])
         check(last["wait_ns"] <= waits[0] + 0.1 * (waits[-1] - waits[0]),
               f"most often last, and waits {last['wait_ns']} ns: {waits}")
@@ -161,6 +162,6 @@ def test_text_names_the_imbalance(t):
         return float(re.search(r"([0-9.]+)\s+%\s+of\s+thread\s+time\s+is\s+lost\s+to\s+static\s+imbalance", text).group(1))
     check(lost(text) > 20 and lost(text) > 3 * lost(balanced),
           f"block loses {lost(text)} %, cyclic {lost(balanced)} %")
-    # On a host that takes CPUs away some of it is lost indeed.
+    # If the host takes CPUs away, some of the time is really lost.
     answer = " ".join(balanced[balanced.index("SBT report"):].split("\n\n")[1].split())
     check(re.search(r"Balanced|: [2-5] % of thread time is lost", answer), f"cyclic: {answer}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""MPI: the members of an episode are processes; both implementations, C and Fortran, sbt-trace around mpirun and
+"""MPI: the members of an episode are processes. Both implementations are tested, C and Fortran, sbt-trace around mpirun and
 mpirun around sbt-trace."""
 
 import collections
@@ -19,7 +19,7 @@ ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 
 
 
 def mpirun(t, mpi, ranks, program, *options, inside=False, tracer=()):
-    """Traced by a tracer around mpirun, or one within it in each rank; its output and the trace."""
+    """Run ranks with one tracer around mpirun, or with one tracer in each rank. Return the output and the trace."""
     if not shutil.which(MPIRUN[mpi][0]):
         raise Skip(f"no {MPIRUN[mpi][0]}")
     out = t.path()
@@ -32,11 +32,9 @@ def mpirun(t, mpi, ranks, program, *options, inside=False, tracer=()):
 
 
 def known_answers(*args, **more):
-    """
-    A rank that loses its CPU between its clock and the call waits in the log and not in the trace; ranks are mpirun's
-    children, which are not stopped, and may come to their first call before they are known, or end before it is known which ranks
-    they are, which is said: once is chance.
-    """
+    """Repeat a failed test up to twice. A rank that loses its CPU between its clock and the call waits in the log and not in the
+    trace. Ranks are mpirun's children, which are not stopped. They may reach their first call before they are known, or end
+    before it is known which ranks they are, which is reported. One such failure is chance."""
     for attempt in range(3):
         try:
             return known_answers_once(*args, **more)
@@ -47,7 +45,7 @@ def known_answers(*args, **more):
 
 
 def known_answers_once(t, mpi, ranks, program, kind, *more, inside=False, rounds=60, teams=1, by="sleep"):
-    """Every episode of the log, and no other, with its last, its barrier time and waits."""
+    """Check that every episode of the log is found, and no other, with its last arriver, barrier time and waits."""
     path = t.path()
     if teams > 1:
         more = (*more, "--teams", str(teams))
@@ -62,9 +60,9 @@ def known_answers_once(t, mpi, ranks, program, kind, *more, inside=False, rounds
         check_equal(what, held[what], 0)
     check_last(held)
     check_equal("matched", held["matched"], rounds * teams)
-    # Making the teams is an episode, too.
+    # The creation of the teams is an episode, too.
     check_equal("extra", held["extra"], int(teams > 1))
-    # Ranks that spin have all CPUs: sbt-trace runs in the place of one of them.
+    # Spinning ranks have all CPUs, so sbt-trace runs in the place of one of them.
     check_waits(held, 0.05)
     check(held["barrier_error_ns"]["median"] < 20000, f"{held['barrier_error_ns']}")
     check_equal("SBT reports", result.err.count("SBT report"), 0)
@@ -113,7 +111,7 @@ def test_mpich_fortran(t):
 
 
 def test_job_as_one_team(t):
-    """Four ranks, the last of which works for longest: the job's figures say so, a rank's alone say nothing."""
+    """Of four ranks, the last one works longest. The figures of the whole job show it, and those of a single rank show nothing."""
     for mpi, program in (("openmpi", "gen_openmpi"), ("mpich", "gen_mpich")):
         _, trace = mpirun(t, mpi, 4, program, "--rounds", "200", "--work", "stair:1ms:1ms", "--work-by", "sleep")
         (group,) = trace.all("group")
@@ -122,13 +120,13 @@ def test_job_as_one_team(t):
         check_equal("threads", [m["index"] for m in group["threads"]], [0, 1, 2, 3])
         check_equal("ranked", group["ranked"], True)
         work = [m["work_ns"] for m in group["threads"]]
-        # Beside the start of MPI, which takes the others as long, more or less.
+        # Except for the start of MPI, which takes the other ranks about as long.
         check_equal("the rank that works longest", work.index(max(work)), 3)
         spent = group["efficiency"]
         for what, expected in (("load_balance", sum(work) / 4 / max(work)),
                                ("parallel", sum(work) / 4 / group["elapsed_ns"])):
             check_between(what, spent[what], expected - 0.001, expected + 0.001)
-        # They wait 3, 2, 1 and 0 ms of each round; what others on this machine take from one or the other comes on top.
+        # They wait 3, 2, 1 and 0 ms of each round. Time that other programs take from any of them is added.
         waits = [m["wait_ns"] for m in group["threads"]]
         check_equal("ranks by their waits", sorted(range(4), key=lambda rank: -waits[rank]), [0, 1, 2, 3])
         check(sum(waits) >= 200 * 5e6, f"they wait {waits} ns only")
@@ -172,7 +170,7 @@ def test_mpich_each_rank_its_tracer_and_teams(t):
 
 @shared
 def test_status_is_the_ranks_own(t):
-    """mpirun sbt-trace: what the ranks print and how they end is mpirun's business, as without."""
+    """mpirun sbt-trace: mpirun gets the output and the status of the ranks, as without tracing."""
     for mpi in MPIRUN:
         if not shutil.which(MPIRUN[mpi][0]):
             raise Skip(f"no {MPIRUN[mpi][0]}")
@@ -186,7 +184,8 @@ def test_status_is_the_ranks_own(t):
 
 
 def test_library_in_an_unusual_folder(t):
-    """Ranks are not held: their MPI has its probes before mpirun begins, also where only the linker finds it."""
+    """Ranks are not stopped: their MPI library gets its probes before mpirun begins, even if only the dynamic linker can find
+    it."""
     here = next((line.split()[2] for line in t.run(["ldd", workload("gen_mpich")]).out.splitlines()
                  if line.split()[0].startswith("libmpich.so")), None) if shutil.which(MPIRUN["mpich"][0]) else None
     if not here:
@@ -216,14 +215,14 @@ def communicators(t, mpi, inside):
     unsure = 0
     for e in trace.all("episode"):
         row = [b for b in trace.barriers() if b["id"] == e["barrier"]]
-        # Four ranks that spin on two CPUs: the episodes of a new communicator may be uncertain, and are then reported as such.
+        # Four spinning ranks use two CPUs. The episodes of a new communicator may be uncertain, and are then reported as such.
         if e["state"] in ("complete", "ambiguous") and row:
             found[row[0]["function"]][frozenset(m["tid"] for m in e["threads"])] += 1
             unsure += e["state"] == "ambiguous"
     check_between("episodes in doubt", unsure, 0, 2)
     for function, expected in EPISODES.items():
         check_equal(function, sorted((len(k), n) for k, n in found[function].items()), expected)
-    # The ranks in a row of a grid follow from data that is not examined: nothing is reported of them.
+    # Which ranks are in a row of a grid depends on data that is not examined, so nothing is reported about them.
     rows = trace.barriers(function="on_cart_sub")
     check_equal("episodes of the unknown", sum(b["episodes"] for b in rows), 0)
     check_equal("crossings of the unknown", sum(b["crossings"] for b in rows), 32)
@@ -254,16 +253,15 @@ def test_fortran_communicators(t):
 
 @shared
 def test_ranks_that_live_while_not_examined(t):
-    """
-    The tracer is stopped from before its ranks begin until they have ended: their first crossings are recorded all the same, for what they
-    run on was examined before; but which ranks they were cannot be asked any more, and no episode is made up.
-    """
+    """The tracer is stopped from before its ranks begin until they have ended. Their first crossings are still recorded,
+    because their files were examined before. It can no longer be found out which ranks they were, and no episode is
+    invented."""
     for mpi in MPIRUN:
         if not shutil.which(MPIRUN[mpi][0]):
             raise Skip(f"no {MPIRUN[mpi][0]}")
         out = t.path()
         command = " ".join([*MPIRUN[mpi], "-n", "4", workload(f"mpi_split_{mpi}")])
-        # Probes are put in by a process of its own, which goes on.
+        # A separate process attaches probes, and it is not stopped.
         result = t.run([SBT, "--json", "-o", out, "--", "sh", "-c", f"kill -STOP $PPID; {command}; rc=$?; kill -CONT $PPID; exit $rc"],
                        env=clean_environment(**ENVIRONMENT), rc=0)
         trace = Trace(t, out)
@@ -278,7 +276,7 @@ def test_ranks_that_live_while_not_examined(t):
 
 @shared
 def test_no_mpirun(t):
-    """A rank alone, of no job: the other ranks of its world are unknown."""
+    """A single rank that belongs to no job: the other ranks of its world are unknown."""
     out = t.path()
     result = t.run([SBT, "--json", "-o", out, "-W", "--", workload("gen_mpich"), "--rounds", "5",
                     "--kind", "barrier"], env=clean_environment(**ENVIRONMENT), rc=0)
@@ -296,7 +294,7 @@ def program_of(pid):
 
 @shared
 def test_attached(t):
-    """What was made before is not known: the world is, and it is complete."""
+    """Communicators that were made before are unknown. The world is known, and is complete."""
     for mpi in MPIRUN:
         if not shutil.which(MPIRUN[mpi][0]):
             continue

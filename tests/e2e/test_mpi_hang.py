@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""MPI: ranks with calls that do not match. Which rank is in which call, on what it waits, and that a program that exchanges
-messages all the time is not taken for one that hangs."""
+"""MPI ranks with calls that do not match. Check which rank is in which call, and what it waits for. A program that exchanges
+messages all the time is not reported as hanging."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from test_mpi import ENVIRONMENT, MPIRUN
 
 PAIRED = True
 SOURCE = "mpi_mismatch.c"
-# What the odd one of three ranks is in.
+# The call that the last of three ranks makes instead.
 COLLECTIVES = {"bcast": "MPI_Bcast", "reduce": "MPI_Reduce", "allreduce": "MPI_Allreduce"}
 CIRCLES = {"cycle": "MPI_Recv", "ssend": "MPI_Ssend", "sendrecv": "MPI_Sendrecv"}
 
@@ -44,7 +44,7 @@ class Job:
         self.size = ranks
 
     def members(self):
-        """Processes by rank, as they say themselves."""
+        """Return the processes by rank, as they print it."""
         found = re.findall(r"^# member (\d+) (\d+)", self.process.out, re.M)
         return {int(rank): int(pid) for rank, pid in found} if len(found) == self.size else None
 
@@ -56,7 +56,7 @@ class Job:
                 pass
 
     def look(self):
-        """What sbt-trace hang says of all ranks."""
+        """Return what sbt-trace hang reports about all ranks."""
         pids = ",".join(str(p) for p in self.members().values())
         out = self.t.run([SBT, "hang", "--json", "-p", pids]).out
         return [r for r in map(json.loads, out.splitlines()) if r["type"] == "hang"]
@@ -77,7 +77,7 @@ def until(what, records, right):
 
 
 def wait_until_stuck(job):
-    """All ranks have printed their number, and have had time to reach the call in which they hang."""
+    """Wait until all ranks have printed their number, and have had time to reach the call in which they hang."""
     wait_for("the ranks", job.members, 30)
     time.sleep(0.5)
 
@@ -185,7 +185,7 @@ def test_requests(t):
 
 
 def test_ping_pong(t):
-    """Each rank is in MPI_Recv() nearly always, for a message of the other: nothing hangs."""
+    """Each rank is nearly always in MPI_Recv(), for a message of the other. Nothing hangs."""
     for mpi in MPIRUN:
         job = Job(t, mpi, "pingpong", ranks=2, traced=False)
         wait_until_stuck(job)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""MPI: ranks that wait for one another in calls that are not traced. The report must say so, in every format."""
+"""MPI ranks that wait for each other in calls that are not traced. The report must say so, in every format."""
 
 import json
 import re
@@ -23,7 +23,8 @@ def job(t, mpi, program, *options, ranks=2, tracer=("--json",), out=None):
 
 
 def waits(t, mpi, kind, names, program="mpi_waits_{}"):
-    """The ranks wait a third of their time in such calls, by their own clock; the report does not call that work."""
+    """Check that ranks wait a third of their time in such calls, by their own clock, and that the report does not call this
+    work."""
     out = t.path()
     result = job(t, mpi, program.format(mpi), kind, str(ROUNDS), out=out)
     trace = Trace(t, out)
@@ -54,14 +55,15 @@ MADE = ["MPI_Comm_create_group", "MPI_Win_allocate_shared"]
 
 
 def test_makers(t):
-    """What makes a communicator, or memory that ranks share, and is not traced, is named like the rest."""
+    """A call that makes a communicator or shared memory, and is not traced, is named like the other calls."""
     for mpi in MPIRUN:
         for kind in ("create_group", "shared_window"):
             waits(t, mpi, kind, MADE, program="mpi_makers_{}")
 
 
 def silent(t, mpi, kind, names, tracer=("--json",), program="mpi_waits_{}"):
-    """No barrier is crossed, so no figure speaks of the ranks: a remark does, and the report is not complete."""
+    """Check a program that crosses no barrier, so no figure includes the ranks. A remark mentions them, and the report is not
+    complete."""
     out = t.path()
     job(t, mpi, program.format(mpi), kind, "20", "silent", out=out, tracer=tracer)
     if "record" in tracer:
@@ -84,7 +86,7 @@ def test_silent(t):
 
 
 def test_silent_system(t):
-    """-a looks at every process, and says the same of those that no barrier makes known."""
+    """-a examines every process, and reports the same about processes that no barrier makes known."""
     for mpi in MPIRUN:
         if not shutil.which(MPIRUN[mpi][0]):
             raise Skip(f"no {MPIRUN[mpi][0]}")
@@ -99,7 +101,7 @@ def test_silent_system(t):
 
 
 def test_silent_every_format(t):
-    """Live as text; from a recording: text, JSON, CSV and the page."""
+    """Live as text; from a recording as text, JSON, CSV and HTML."""
     words, where = "where they may wait for other MPI ranks", "mpi_waits_mpich"
     recording = silent(t, "mpich", "wait", [], tracer=("record",))
     text = t.run([SBT, "report", recording]).out
@@ -114,7 +116,7 @@ def test_silent_every_format(t):
 
 
 def test_alone(t):
-    """One rank waits for no other; one that crosses a barrier is in the figures; neither has a remark."""
+    """A single rank waits for no other. A rank that crosses a barrier is in the figures. Neither has a remark."""
     for ranks, options in ((1, ("bcast", "5", "silent")), (2, ("bcast", "5"))):
         out = t.path()
         job(t, "mpich", "mpi_waits_mpich", *options, ranks=ranks, out=out)
@@ -132,7 +134,7 @@ def test_fortran(t):
 
 
 def test_nothing_but_barriers(t):
-    """A program without such calls is not marked."""
+    """A program without such calls has no remark."""
     out = t.path()
     job(t, "mpich", "mpi_meets_mpich", "none", "30", out=out)
     trace = Trace(t, out)
@@ -143,7 +145,7 @@ def test_nothing_but_barriers(t):
 
 
 def test_every_format(t):
-    """Live and from a recording: text, JSON, CSV and the page."""
+    """Live and from a recording: text, JSON, CSV and HTML."""
     recording = t.path()
     job(t, "mpich", "mpi_waits_mpich", "wait", "20", tracer=("record",), out=recording)
     text = t.run([SBT, "report", recording]).out

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""OpenMP by GCC's and by LLVM's runtime: every episode of a team is found, explicit and implicit ones and
-the end of parallel regions, however the threads wait there."""
+"""OpenMP with GCC's and LLVM's runtime: every episode of a team is found, at explicit and implicit barriers and at the end of
+parallel regions, however the threads wait there."""
 
 import glob
 import os
@@ -30,7 +30,7 @@ def there(name):
 
 
 def of_log(trace, log, episodes, **more):
-    """Every episode of the log is there, with the right last thread."""
+    """Check that every episode of the log is found, with the right last arriver."""
     found = trace.compare(log, **more)
     check_equal("missing", found["missing"], 0)
     check_equal("incomplete", found["incomplete"], 0)
@@ -60,7 +60,7 @@ def each_kind(t, which, joins=1, options=()):
 
 
 def test_explicit(t):
-    """300 explicit barriers in one region are 301 episodes: the join counts."""
+    """300 explicit barriers in one region make 301 episodes, because the join counts."""
     each_kind(t, "barrier")
 
 
@@ -85,14 +85,16 @@ def test_all(t):
 
 
 def test_copyprivate(t):
-    """The thread that executes the single arrives elsewhere than the others wait. GCC has a second barrier behind it."""
+    """The thread that executes the single arrives at another place than where the others wait. GCC has a second barrier after
+    it."""
     kind(t, "gen_gomp", "copyprivate", 300 + 1)
     kind(t, "gen_libomp", "copyprivate", 1)
     kind(t, "gen_gomp", "copyprivate", 300 + 1, more=("--attach", "multi"))
 
 
 def check_tail(rows, missed=0):
-    """Of omp_tail: the function is the place. @missed: regions that may have been run before they were examined."""
+    """Check the workload omp_tail: the function is the call site. @missed: number of regions that may have run before they were
+    examined."""
     with open(source("omp_tail.c"), encoding="utf-8") as f:
         line = 1 + next(n for n, text in enumerate(f) if text.startswith("#pragma omp parallel"))
     check_equal("kinds", sorted(row["kind"] for row in rows), ["explicit", "join"])
@@ -106,8 +108,8 @@ def check_tail(rows, missed=0):
 
 
 def test_tail(t):
-    """The region's function ends by a jump to the barrier: what is on the stack then is the runtime's address, or that of
-    a return probe."""
+    """The region's function ends with a jump to the barrier. The stack then has the runtime's address, or that of a return
+    probe."""
     for name in ("omp_tail", "omp_tail-libomp"):
         for more in ((), ("--attach", "multi")):
             check_tail(t.trace([workload(there(name))], *more).nothing_lost().barriers())
@@ -118,7 +120,7 @@ def test_region_end(t):
 
 
 def test_departure_is_not_known(t):
-    """A worker's departure from the end of a region cannot be seen: its time inside is unknown, and not 0."""
+    """A worker's departure from the end of a region cannot be seen. Its time inside is unknown, and not 0."""
     trace = t.trace([workload("omp_tasks"), "none", "3", "20", "30", "50"]).nothing_lost()
     ends = [b for b in trace.barriers() if b["kind"] == "join"]
     check_equal("ends of regions", [b["episodes"] for b in ends], [20])
@@ -130,7 +132,7 @@ def test_parallel_for(t):
 
 
 def test_ways_to_wait(t):
-    """Spinning, yielding or asleep: the wait is the same."""
+    """Threads spin, yield or sleep. The measured wait is the same."""
     for name, ways in (("gen_gomp", ({"OMP_WAIT_POLICY": "active"}, {"OMP_WAIT_POLICY": "passive"},
                                      {"GOMP_SPINCOUNT": "100000"})),
                        ("gen_libomp", ({"OMP_WAIT_POLICY": "active"},
@@ -141,7 +143,7 @@ def test_ways_to_wait(t):
 
 
 def test_nested(t):
-    """Two teams at a time, and the one around them."""
+    """Two teams at a time, and the team around them."""
     for name in RUNTIMES:
         log = t.path()
         trace = t.trace([workload(there(name)), "--threads", "4", "--teams", "2", "--rounds", "200",
@@ -157,7 +159,7 @@ def stripped(t, name):
 
 
 def test_stripped(t):
-    """A program without names: its regions' functions are found when it is about to run the first."""
+    """A program without names: the functions of its regions are found when it is about to run the first."""
     for name in RUNTIMES:
         program = stripped(t, name)
         for which, joins in (("barrier", 1), ("region", 0)):
@@ -167,8 +169,8 @@ def test_stripped(t):
 
 
 def test_stripped_that_throws(t):
-    """Where return probes could hurt, the end of a region is seen where its function returns to, in the runtime: also
-    that of the region around 300 barriers. Its function ends by a jump into another one."""
+    """If return probes could do harm, the end of a region is detected where its function returns to, in the runtime. This also
+    holds for the region around 300 barriers. The function of that region ends with a jump into another function."""
     throws = [p for p in glob.glob("/usr/lib/*/libboost_thread.so*") if os.path.isfile(p)]
     if not throws:
         raise Skip("no library of Boost")
@@ -184,7 +186,7 @@ def test_stripped_that_throws(t):
 
 
 def test_other_probes(t):
-    """Where there are no return probes, the same."""
+    """The same with the attach methods multi and perf."""
     for method in ("multi", "perf"):
         for name in RUNTIMES:
             trace, _ = kind(t, name, "barrier", 1, more=("--attach", method))
@@ -192,7 +194,7 @@ def test_other_probes(t):
 
 
 def test_found_running(t):
-    """Attached inside a region: the team is unknown, and so is its size, but the waiting threads are known."""
+    """The tracer attaches inside a region: the team is unknown, and so is its size, but the waiting threads are known."""
     for name in RUNTIMES:
         log = t.path()
         p = t.gen(*WORK[:2], "--forever", *WORK[4:], "--kind", "barrier", "--log", log,
@@ -209,10 +211,8 @@ def test_found_running(t):
 
 
 def losses(t, name, ms, rounds=25):
-    """
-    A run of it, and what it has measured itself. When others keep it from its CPU, that is lost at places where it does
-    not look; its sleeps take longer then, too, and it is run again.
-    """
+    """Run the program. Return its trace and its own measurements. If other processes take its CPU, time is lost where the
+    program does not measure. Its sleeps then take longer, too, and it is run again."""
     for _ in range(8):
         trace = t.trace([workload(there(name)), *map(str, ms), str(rounds)])
         own = tuple(map(float, trace.result.out.split()))
@@ -222,7 +222,7 @@ def losses(t, name, ms, rounds=25):
 
 
 def test_losses(t):
-    """TALP's efficiencies, of regions with losses that the program itself measures."""
+    """TALP's efficiencies of regions, with losses that the program itself measures."""
     for name in ("omp_losses", "omp_losses-libomp"):
         for ms in ((0, 10, 10), (10, 10, 10), (0, 5, 20), (10, 20, 5)):
             trace, (serial, master, worker, waits) = losses(t, name, ms)
@@ -232,14 +232,12 @@ def test_losses(t):
 
 
 def check_talp(what, process, worked, regions):
-    """
-    Against the program's own account, in ms: what two threads worked in regions, and how long these took. What is in no region, the
-    start and the end of the process too, its first thread does alone.
-    """
+    """Compare with the program's own account, in ms: the work of two threads in regions, and the length of the regions. The
+    first thread runs alone outside of regions, including the start and the end of the process."""
     serial = process["elapsed_ns"] / 1e6 - regions
     useful, waits = worked + serial, 2 * regions - worked
     found = process["omp_efficiency"]
-    # On a busy machine, what all members wait goes from the one to the other, and a worker goes on late.
+    # On a busy machine, waits of all members move between the two kinds of loss, and a worker continues late.
     for name, share, expected, error in (
             ("in regions", found["load_balance"] * found["scheduling"], (useful + serial) / (useful + serial + waits), 0.05),
             ("serialisation", found["serialisation"] * (found["start"] or 1), useful / (useful + serial), 0.05)):
@@ -277,7 +275,7 @@ int main(int argc, char **argv)
 
 
 def test_serial_before(t):
-    """The time before the first region, when the worker thread does not exist, is serial: however many regions follow."""
+    """The time before the first region, when the worker thread does not exist, is serial, however many regions follow."""
     source = t.path("before.c")
     write_file(source, BEFORE)
     for compiler in ("gcc", "clang"):
@@ -293,7 +291,7 @@ def test_serial_before(t):
 
 
 def test_attached_efficiency(t):
-    """Attached, they count from the start of tracing, and the report says so."""
+    """After attaching, the efficiencies count from the start of tracing, and the report says so."""
     program = t.start([workload(there("omp_losses")), "5", "10", "20", "4000"])
     text = " ".join(t.run([SBT, "-d", "1", "-p", str(program.pid)]).out.split())
     check_in("report", "from the start of tracing, not of the process", text)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""OpenMP programs that run already when tracing begins: their episodes are known from the next region on."""
+"""OpenMP programs that are already running when tracing begins: their episodes are known from the next region on."""
 
 import collections
 import os
@@ -12,7 +12,7 @@ from harness import Skip, check, check_between, check_equal, wait_for, write_fil
 
 LONG = bool(os.environ.get("SBT_LONG"))
 
-# Each thread notes when it came to the end of each region, and of the barrier in its midst.
+# Each thread logs when it arrived at the end of each region, and at the barrier inside.
 SOURCE = r"""
 #include <omp.h>
 #include <signal.h>
@@ -106,7 +106,7 @@ def log_of(text):
 
 
 def attached(t, binary, *how, meetings=1):
-    """Attached inside it. Only the three regions after the start of tracing may be uncertain."""
+    """Attach inside a region. Only the three regions after the start of tracing may be uncertain."""
     program = t.start([binary], env={**os.environ, "OMP_WAIT_POLICY": "passive"})
     wait_for("it runs", lambda: "ready" in program.out)
     time.sleep(0.1)
@@ -119,10 +119,11 @@ def attached(t, binary, *how, meetings=1):
 
 
 def held_against_log(trace, log, pid, meetings):
-    """Each region of the log with a traced end is @meetings episodes: the last arriver of the join is the thread that ended last."""
+    """Check that each region of the log with a traced end has @meetings episodes, and that the last arriver of the join is the
+    thread that ended last."""
     episodes = [e for e in trace.all("episode") if e["pid"] == pid]
     since = trace.session["clock_start_ns"]
-    # Of the whole machine a process is found a while after the start: then counts what was seen of it first.
+    # With -a a process is found a while after the start. Then the first recorded event of the process counts.
     first = min([e["t_ns"] for e in episodes], default=0) if trace.session["mode"] == "system" else 0
     regions = [[x - since for x in r] for r in log if min(r) > since + first][3:]
     check(len(regions) > 20, f"{len(regions)} regions in the log were traced")
@@ -136,11 +137,11 @@ def held_against_log(trace, log, pid, meetings):
     joins = [e for e in late if e["kind"] == "join"]
     for e in joins:
         arrive = sorted(m["arrive_ns"] for m in e["threads"])
-        # A thread that ended at these times was seen to arrive after that, and before the next thing that it did.
+        # A thread that ended at these times must have arrived after that, and before its next action.
         fits = [r for r in regions if all(a >= x for a, x in zip(arrive, sorted(r)))]
         if not fits or max(fits[-1]) > arrive[-1] or arrive[-1] - max(fits[-1]) > 50_000_000:
             wrong += 1
-    # That of the region before the first of these may be among them.
+    # The region before the first of these may be among them.
     check_between("joins that fit no region", wrong, 0, 1)
 
 
@@ -159,7 +160,7 @@ def test_barrier_inside_a_region(t):
 
 
 def test_single(t):
-    """One of them calls another function than the others, which wait for what it hands out."""
+    """One thread calls another function than the others, which wait for the value that it passes to them."""
     attached(t, build(t, "gcc", "-O1", SINGLE, "-DTHREADS=3"), meetings=4)
 
 
@@ -181,7 +182,7 @@ def test_whole_machine_libomp(t):
     attached(t, build(t, "clang", "-O2", LOOP, "-DMORE=1000"), "-a", meetings=2)
 
 
-# One region for the whole life: each thread notes when it came to each barrier, and when it went on.
+# There is one region for the whole life. Each thread logs its arrivals and departures at each barrier.
 ONE_REGION = r"""
 #include <omp.h>
 #include <stdio.h>
@@ -228,7 +229,7 @@ int main(void)
 
 
 def held_against_rounds(trace, out, pid, threads):
-    """From the first episode that is complete on, each round of the log is one."""
+    """Check that from the first complete episode on, each round of the log is one episode."""
     episodes = [e for e in trace.all("episode") if e["pid"] == pid and e["kind"] != "join"]
     since = trace.session["clock_start_ns"]
     rounds = [[x - since for x in r] for r in log_of(out)]
@@ -262,7 +263,7 @@ def one_region_of_a_child(t, compiler, threads, *options):
 
 
 def test_one_region(t):
-    """The thread that began it is unknown, and no thread begins another."""
+    """The thread that began the region is unknown, and no thread begins another one."""
     one_region(t, "gcc", 3, "-O2")
 
 
@@ -304,7 +305,7 @@ int main(void)
 
 
 def short_regions_of_children(t, compiler):
-    """A program that has never run before is over within 30 ms: it has its probes before it begins."""
+    """A program that has never run before ends within 30 ms. It has its probes before it begins."""
     for how in ("words", "script"):
         binary = build(t, compiler, "-O1", f"-DHOW_{how}", source=SHORT_REGIONS)
         script = t.path("twice.sh")
@@ -314,7 +315,7 @@ def short_regions_of_children(t, compiler):
         print(f"{how}: {found} of 30 regions each, complete: {trace.end['complete']}")
         if methods == {"session"}:
             check_equal("regions", found, [30, 30])
-            # What the runtime's own threads wait for between regions may be over before their waits have probes.
+            # Waits of the runtime's own threads between regions may be over before they are probed.
             lost = {cause for cause, n in trace.end["lost"].items() if n}
             check(trace.end["complete"] or lost == {"wait_unprobed"}, f"not complete: {trace.end['lost']}")
         else:

@@ -12,13 +12,13 @@ RUNTIMES = ("", "-libomp")
 
 
 def logged(out):
-    """What the program's own clock says: how long its threads waited for their turn and worked, in ns."""
+    """Return how long each thread waited for its turn and worked, in ns, by the program's own clock."""
     lines = re.findall(r"^# waited \d+ (\d+) worked (\d+)", out, re.M)
     return sum(int(w) for w, _ in lines), sum(int(w) for _, w in lines)
 
 
 def turns(t, kind, runtimes=RUNTIMES, threads=3, options=()):
-    """Threads that run one after another: what they wait for their turn is what they say themselves, and is no work."""
+    """Check threads that run one after another: the waits for their turns agree with the program's own, and are not work."""
     for runtime in runtimes:
         trace = t.trace([workload("omp_turns" + runtime), kind, str(threads), "10", "5000"], *options)
         trace.nothing_lost()
@@ -26,7 +26,7 @@ def turns(t, kind, runtimes=RUNTIMES, threads=3, options=()):
         p = trace.process()
         check_in("untraced", p["untraced"] or "", ("", "omp_set_nest_lock"))  # see test_turns_nest
         found = sum(th["turn_ns"] for th in p["threads"])
-        # Before the call is a clock of the program's, and behind it another.
+        # The program reads its clock before the call, and again after it.
         check_between(f"{kind}{runtime}: waits", found / waited, 0.95, 1.02)
         team = p["elapsed_ns"] * p["nthreads"]
         check_between(f"{kind}{runtime}: PE", p["efficiency"]["parallel"], worked / team - 0.03, worked / team + 0.1)
@@ -54,7 +54,7 @@ def test_turns_lock(t):
 
 
 def test_turns_spin(t):
-    """What a thread spins for its turn is no work either, and no cause of being late by work."""
+    """The time that a thread spins until its turn is no work either, and does not make it late because of work."""
     for runtime in RUNTIMES:
         trace = t.trace([workload("omp_turns" + runtime), "lock", "2", "10", "5000", "spin"])
         waited, _ = logged(trace.result.out)
@@ -62,20 +62,20 @@ def test_turns_spin(t):
 
 
 def test_turns_static(t):
-    """With the runtime linked in: the functions that the program calls cannot be determined."""
+    """The runtime is linked statically, so it is unknown which functions the program calls."""
     turns(t, "ordered", runtimes=("-static",))
     trace = t.trace([workload("omp_turns-static"), "lock", "2", "4", "1000"], "--no-causes")
     check_in("untraced", "omp_set_lock", trace.process()["untraced"] or "")
 
 
 def test_turns_exits(t):
-    """Where the kernel has no sessions, and where each probe is put alone."""
+    """Without sessions in the kernel, and with single probes."""
     turns(t, "critical", runtimes=("",), options=("--attach", "multi"))
     turns(t, "lock", runtimes=("-libomp",), options=("--attach", "perf"))
 
 
 def test_turns_attached(t):
-    """From then on they are known; of a program that -a finds when it runs already they are in part, and the report says so."""
+    """Turns are known from then on. For a program that -a finds already running they are partly known, and the report says so."""
     p = t.start([workload("omp_turns"), "critical", "3", "200", "5000"])
     time.sleep(0.3)
     known = t.attach("-p", str(p.pid), "-d", "1").end().process(comm="omp_turns")
@@ -90,7 +90,7 @@ def test_turns_attached(t):
 
 
 def test_turns_unknown(t):
-    """Where the use of time is unknown, the report names the calls in which they wait, and PE is an upper limit."""
+    """If the use of time is unknown, the report names the calls in which threads wait, and PE is an upper limit."""
     trace = t.trace([workload("omp_turns"), "critical", "3", "10", "2000"], "--no-causes")
     check_in("functions", "GOMP_critical_start", trace.process()["untraced"] or "")
     (finding,) = [f for f in trace.all("finding") if f["kind"] == "untraced"]
@@ -98,14 +98,14 @@ def test_turns_unknown(t):
 
 
 def test_turns_nest(t):
-    """LLVM's nested locks leave by an address in a register: no probe sees that, and the report says so."""
+    """LLVM's nested locks return through an address in a register. No probe can detect this, and the report says so."""
     turns(t, "nest", runtimes=("",))
     trace = t.trace([workload("omp_turns-libomp"), "nest", "3", "10", "2000"])
     check_equal("untraced", trace.process()["untraced"], "omp_set_nest_lock")
 
 
 def test_turns_formats(t):
-    """From a recording as live; in text, too."""
+    """The output from a recording is the same as live, also as text."""
     recording = t.path()
     t.sbt("record", "-o", recording, "--", workload("omp_turns"), "lock", "3", "10", "5000")
     text = " ".join(t.run([SBT, "report", recording]).out.split())
@@ -114,7 +114,7 @@ def test_turns_formats(t):
 
 
 def test_turns_hot(t):
-    """Critical sections that take next to nothing: the probes are away soon, and the report says that they were."""
+    """Critical sections take almost no time: the probes are soon detached, and the report says so."""
     for runtime in RUNTIMES:
         argv = [workload("omp_turns" + runtime), "hot", "2", "4", "500000"]
         plain = int(re.search(r"passed (\d+)", t.run(argv).out).group(1))
@@ -124,12 +124,12 @@ def test_turns_hot(t):
         print(f"passed {plain} times, traced {passed}; {p['discovery_hits']} hits, cost {p['cost_ns'] / 1e6:.1f} ms")
         check_in("untraced", "critical", p["untraced"] or "")
         check_between("hits", p["discovery_hits"], 1000, 200000)
-        # With a probe on each it would be one in 300; how often two threads get in is no even number.
+        # With a probe each time, the rate would be one in 300. The rate with two competing threads varies.
         check(passed > plain / 20, f"passed {plain} times, traced {passed}")
 
 
 def test_nothing_untraced(t):
-    """A program without such calls is not marked."""
+    """A program without such calls has no remark."""
     for runtime in RUNTIMES:
         trace = t.trace([workload("omp_losses" + runtime), "1", "1", "2", "10"])
         check_equal("functions", trace.process()["untraced"], None)
@@ -137,7 +137,7 @@ def test_nothing_untraced(t):
 
 
 def reductions(t, kind, threads, joins, options=(), rounds=12):
-    """Every reduction is one episode of all threads, with the waits of the program's own log."""
+    """Check that every reduction is one episode of all threads, with the waits of the program's own log."""
     trace = t.trace([workload("omp_reduce-libomp"), kind, str(threads), str(rounds), "3000"], "-W", *options)
     trace.nothing_lost()
     rows = sorted(trace.barriers(), key=lambda b: -b["wait_ns"]["sum"])
@@ -151,13 +151,13 @@ def reductions(t, kind, threads, joins, options=(), rounds=12):
 
 
 def test_reduction_atomic(t):
-    """Small teams reduce by atomics and meet in the call after that."""
+    """Small teams reduce by atomics, and all threads wait in the next call."""
     for kind in ("for", "two"):
         check_equal("kind", reductions(t, kind, 3, 1)["kind"], "loop")
 
 
 def test_reduction_tree(t):
-    """Larger teams meet in the first call, which returns another value to the first thread than to the others."""
+    """Larger teams wait in the first call, which returns another value to the first thread than to the others."""
     for kind in ("for", "nowait"):
         check_equal("kind", reductions(t, kind, 6, 1)["kind"], "loop")
 
@@ -168,19 +168,19 @@ def test_reduction_region(t):
 
 
 def test_reduction_exits(t):
-    """Where departures are seen at the ret instructions."""
+    """Departures are detected at the ret instructions."""
     reductions(t, "for", 6, 1, options=("--attach", "multi"))
 
 
 def sizes(t, kind):
-    """Threads that do not exist lose nothing: at most four are there at one time, however many are made."""
+    """Check that threads that do not exist lose nothing: at most four exist at one time, however many are created."""
     for runtime in RUNTIMES:
         trace = t.trace([workload("omp_sizes" + runtime), kind, "30"]).nothing_lost()
         worked = int(re.search(r"^# worked (\d+)", trace.result.out, re.M)[1])
         p = trace.process()
         check_equal("threads at one time", p["positions"], 4)
         pe = worked / (4 * p["elapsed_ns"])
-        # To make a thread, as GCC's run-time does for each inner team, is work of the thread that makes it.
+        # Creating a thread, which GCC's runtime does for each inner team, is work of the creating thread.
         check_between(f"{kind}{runtime}: PE", p["efficiency"]["parallel"], pe - 0.04, pe + 0.12)
         omp = p["omp_efficiency"]
         product = omp["load_balance"] * omp["scheduling"] * (omp["start"] or 1) * omp["serialisation"] * omp["turns"]

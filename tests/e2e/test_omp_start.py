@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""What a team's workers take to begin in a region is the start of the team: no serial part, and no thread's work."""
+"""The time that a team's workers need to begin in a region is the start of the team. It is neither a serial part nor a thread's
+work."""
 
 import json
 import os
@@ -8,7 +9,7 @@ import subprocess
 
 from harness import CALM_NS, SBT, Skip, check_between, check_equal, check_in, switch_ns, write_file
 
-# Sums from the second region on, in us: between regions; from the call until the workers' first instructions; in all of them.
+# Sums from the second region on, in us: between regions; from the call until the workers' first instructions; in all regions.
 SOURCE = r"""
 #include <omp.h>
 #include <stdio.h>
@@ -79,7 +80,7 @@ def build(t, compiler, *options):
 
 
 def start_of_teams(t, policy, compiler, *options, threads=2):
-    """Held against what the program measures itself, from the second region on."""
+    """Compare with the program's own measurements, from the second region on."""
     binary = build(t, compiler, f"-DTHREADS={threads}", *options)
     path = t.path()
     trace = t.trace([binary], "--record", path, env={**os.environ, "OMP_WAIT_POLICY": policy}).nothing_lost()
@@ -90,7 +91,8 @@ def start_of_teams(t, policy, compiler, *options, threads=2):
     measured = before * (1 - found["start"]) * of_all
     print(f"{compiler} {options} {policy}: start {measured:.0f} us, its own {start:.0f}; serial "
           f"{before * found['start'] * (1 - found['serialisation']) * of_all:.0f}, its own {serial:.0f}")
-    # Between the call and the probe on it, and the probe in the region and the clock there, a thread may lose its CPU.
+    # A thread may lose its CPU between the call and the probe on it, and between the probe in the region and reading the clock
+    # there.
     near = 0.1 * start + threads_begun * max(10, 3 * switch_ns() / 1e3)
     check_between("start of the teams, us", measured, start - near, start + near)
     product = found["load_balance"] * found["scheduling"] * found["start"] * found["serialisation"]
@@ -125,7 +127,7 @@ def test_clang_three(t):
 
 
 def test_predicted(t):
-    """Two halves with work as 1 to 3 are done in 3/4 of the time, however late the worker wakes up each time."""
+    """Two halves with work in a ratio of 1 to 3 take 3/4 of the time, however late the worker wakes up each time."""
     for compiler in ("gcc", "clang"):
         binary = build(t, compiler, "-O2", "-DREGIONS=100", "-DWORK(n)=(n?3000:1000)")
         path = t.path()
@@ -134,6 +136,6 @@ def test_predicted(t):
         times = {r["processors"]: r["time_ns"] for r in map(json.loads, result.out.splitlines())
                  if r["type"] == "prediction"}
         print(f"{compiler}: {times[1] / times[2]:.3f}")
-        # Of a busy host's recording some of the work is longer than it was.
+        # In a recording from a busy host, some of the work takes longer than it should.
         room = 0.06 if switch_ns() < CALM_NS else 0.15
         check_between(f"{compiler}: speedup", times[1] / times[2], 1.33 - room, 1.33 + room)

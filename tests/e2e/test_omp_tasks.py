@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""OpenMP tasks that run inside barriers: they are work, are not traced, and the report says so."""
+"""OpenMP tasks that run inside barriers: they are work and are not traced, and the report says so."""
 
 import re
 
@@ -11,10 +11,10 @@ ROUNDS, TASKS, US = 4, 24, 500
 
 
 def truth(out, threads, elapsed):
-    """By the program's own log: the share of its threads' time in which they worked, in tasks and outside barriers."""
+    """Return, by the program's own log, the share of its threads' time in which they worked, in tasks and outside of barriers."""
     inside = sum(int(worked) + int(before) for worked, before in
                  re.findall(r"^# worked \d+ (\d+) before (\d+)", out, re.M))
-    # What is in no region, before main() too, the first thread does alone.
+    # The first thread does everything alone that is in no region, including what precedes main().
     regions = int(re.search(r"^# ran \d+ regions (\d+)", out, re.M).group(1))
     return (inside + elapsed - regions) / (threads * elapsed)
 
@@ -30,7 +30,7 @@ def check_marked(process, own):
 
 
 def marked(t, name, kinds=KINDS, threads=2):
-    """Nothing is stated of what is not known, and the bounds hold."""
+    """Check that nothing is stated about unknown times, and that the bounds hold."""
     for kind in kinds:
         trace = t.trace([workload(name), kind, str(threads), str(ROUNDS), str(TASKS), str(US)])
         check_equal("lost", sum(trace.end["lost"].values()), 0)
@@ -69,7 +69,7 @@ def test_clang_stripped(t):
 
 
 def test_not_run(t):
-    """A program that could make tasks and does not is none of these."""
+    """A program that could make tasks but does not is not marked."""
     for name in ("omp_tasks", "omp_tasks-libomp"):
         trace = t.trace([workload(name), "none", "2", str(ROUNDS), str(TASKS), str(US)]).nothing_lost()
         process = trace.process()
@@ -80,7 +80,7 @@ def test_not_run(t):
 
 
 def test_formats(t):
-    """In text and CSV, from a recording as live, and with what else is asked for."""
+    """In text and CSV, from a recording as live, and with other options."""
     recording = t.path()
     command = [workload("omp_tasks"), "single", "2", str(ROUNDS), str(TASKS), str(US)]
     t.sbt("record", "-o", recording, "--", *command)
@@ -94,7 +94,7 @@ def test_formats(t):
 
 
 def test_attached(t):
-    """Attached in its midst, too."""
+    """The tracer attaches while the program runs."""
     program = t.start([workload("omp_tasks"), "each", "2", "400", str(TASKS), str(US)])
     trace = t.trace([], "-p", str(program.pid), "-d", "1")
     check_equal("tasks", trace.process()["tasks"], True)
@@ -102,7 +102,7 @@ def test_attached(t):
 
 
 def test_probes_go(t):
-    """Where many small tasks are made and run no probe stays where they are made, and none is on their functions."""
+    """If many small tasks are made and run, no probe stays where they are made, and there is none on their functions."""
     for name, expected in (("omp_tasks", ["GOMP_task"]), ("omp_tasks-O0", ["GOMP_task"]),
                            ("omp_tasks-libomp", ["__kmpc_omp_task_alloc"])):
         result = t.run([SBT, "-v", "-o", t.path(), "--", workload(name), "each", "2", "4", "40000", "0"])
@@ -113,7 +113,7 @@ def test_probes_go(t):
 
 
 def test_cost_in_the_estimate(t):
-    """Until these probes are gone each hit costs: it is counted, and in the estimate."""
+    """Until these probes are detached, each hit costs time. The hits are counted, and are in the estimate."""
     for name in ("omp_tasks", "omp_tasks-libomp"):
         argv = [workload(name), "each", "2", "4", "40000", "0"]
         ran = [int(re.search(r"^# ran (\d+)", t.run(argv).out, re.M).group(1))]
@@ -123,6 +123,6 @@ def test_cost_in_the_estimate(t):
         print(f"{name}: {ran[0] / 1e6:.0f} ms, traced {ran[1] / 1e6:.0f} ms; {p['discovery_hits']} hits, "
               f"cost {p['cost_ns'] / 1e6:.1f} ms by the estimate")
         check(p["discovery_hits"] > 0, "no hit was counted")
-        # No more than the time that there was.
+        # The limit is the elapsed time.
         least = min(p["discovery_hits"] * p["crossing_cost_ns"] / 2, p["elapsed_ns"] / 2)
         check(p["cost_ns"] >= least, f"hits are not in the estimate: {p}")

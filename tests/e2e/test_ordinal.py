@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Recordings of the ranks of one MPI job, as of nodes of their own, are matched by the ordinal of each call on its
-communicator: each episode is found whatever is known of their clocks."""
+"""Recordings of the ranks of one MPI job, as if made on separate nodes, are matched by the ordinal of each call on its
+communicator. Each episode is found, even if little is known about the clocks."""
 
 import shutil
 
@@ -23,7 +23,7 @@ def launcher(mpi, ranks):
 
 
 def record(t, mpi, *options, ranks=4):
-    """The recording of each rank. Each is started as if it were alone on its machine."""
+    """Return the recording of each rank. Each rank is started as if it were alone on its machine."""
     name, program = t.path("rank"), workload("mpi_ordinal_" + mpi)
     t.run([*launcher(mpi, ranks),
            f"{NOTHING_ELSE}; exec {SBT} record -q -o {name}.$rank -- {program} " + " ".join(options)],
@@ -62,7 +62,7 @@ def test_openmpi(t):
 
 
 def late(t, mpi):
-    """Rank 1 already runs when it is attached to: which of its calls is the n-th is not known. Each format says so."""
+    """The tracer attaches to rank 1 while it runs, so the ordinals of its calls are unknown. Each format says so."""
     name, go, program = t.path("rank"), t.path("go"), workload("mpi_ordinal_" + mpi)
     job = t.start([*launcher(mpi, 2),
                    f"{NOTHING_ELSE}; tracer='{SBT} record -q -o {name}.0 --'; test $rank = 0 || tracer=; "

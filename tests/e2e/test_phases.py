@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Conceptual phases: --phase NAME=START..END sums up what lies between two barriers."""
+"""Conceptual phases: --phase NAME=START..END sums up what is between two barriers."""
 
 import csv
 import io
@@ -11,7 +11,7 @@ from harness import (check, check_all_in, check_between, check_equal, check_in, 
                      workload)
 
 RADIX = workload("radix-pthread")
-# In sort(): counted, added up, permuted; then slave() goes on.
+# In sort(): counted, added up, permuted; then slave() continues.
 COUNTED, ADDED, PERMUTED, FILLED, CHECKED = (f"radix.c:{line}" for line in (63, 65, 67, 87, 91))
 
 
@@ -24,7 +24,8 @@ def work_of(record):
 
 
 def test_sums(t):
-    """The thesis's radix phase 2 (section 5.6): one barrier inside and one at its end."""
+    """Phase 2 of radix in E. Novillo's thesis (University of Alberta, 2002, section 5.6): one barrier inside and one at its
+    end."""
     trace = t.trace([RADIX, "4"], "--phase", f"two={COUNTED}..{PERMUTED}",
                     "--phase", f"all={FILLED}..{CHECKED}", "--phase", f"init=..{FILLED}")
     two, everything, init = (by_name(trace)[name] for name in ("two", "all", "init"))
@@ -32,7 +33,7 @@ def test_sums(t):
     check_equal("occurrences", two["occurrences"], 40)
     check_equal("episodes", two["episodes"], 80)
     check_equal("unfinished", (two["unfinished"], two["incomplete"]), (0, 0))
-    # One team: exactly the phases of the two barriers.
+    # There is one team: the phase consists exactly of the phases of the two barriers.
     check_equal("time", two["phase_ns"]["sum"], sum(b["phase_ns"]["sum"] for b in inside))
     check_equal("lost", two["lost_ns"], sum(b["lost_ns"] for b in inside))
     sums = {}
@@ -91,7 +92,7 @@ def test_wrong(t):
     for spec in ("x", "x=", "x=a", "=a..b", "x=a..", "x=../a.c:1"):
         result = t.sbt("--phase", spec, "--", "true", rc=2)
         check_in(spec, "--phase", result.err)
-    # Dots of a path are none of ours.
+    # The dots of a path do not end a barrier's name.
     result = t.sbt("--phase", f"x=../workloads/{COUNTED}..{PERMUTED}", "--", RADIX, "4")
     check_in("stderr", 'barrier "../workloads/radix.c:63" was never crossed', result.err)
 
@@ -117,13 +118,13 @@ THREADS, ROUNDS, PAGES = 3, 10, 16
 
 
 def own_clock(out):
-    """(name, thread) -> occurrences, least and most ns between the marks, as the program says."""
+    """Return (name, thread) -> occurrences, least and most ns between the marks, as the program prints them."""
     lines = [line.split() for line in out.split("\n") if line.startswith("# ")]
     return {(w[1], int(w[2])): (int(w[3]), int(w[4]), int(w[5])) for w in lines}
 
 
 def check_thread(name, m, clock):
-    """All of a thread's time between its marks, and nothing else."""
+    """Check that a thread's time includes everything between its marks, and nothing else."""
     _, least, most = clock[name, m["index"]]
     check_between(f"{name} of thread {m['index']}", m["work_ns"] + m["idle_ns"], least, most)
     parts = m["oncpu_ns"] + m["runq_ns"] + sum(m["blocked_ns"].values()) + m["unattributed_ns"]
@@ -142,7 +143,7 @@ def test_marked(t):
 
 
 def check_marked_times(phases, clock, apart=0):
-    """Against what the program measured itself. @apart: of its own time, as CPUs may differ that have no clock in common."""
+    """Compare with the program's measurements. @apart: share of its own time by which clocks of different CPUs may differ."""
     check_equal("names", sorted(phases), ["alone", "half", "outer", "step", "tail"])
     inside = {"outer": 2, "step": 1, "half": 0, "tail": 1, "alone": 2}
     for name, p in phases.items():
@@ -155,7 +156,7 @@ def check_marked_times(phases, clock, apart=0):
         for m in marking:
             check_thread(name, m, clock)
         check_equal(f"{name}: lost", p["lost_ns"], sum(m["wait_ns"] for m in p["threads"]))
-    # Of one thread's marks: from one to the other.
+    # With marks of one thread, the phase lasts from one mark to the other.
     for name in ("half", "tail", "alone"):
         (m,) = [m for m in phases[name]["threads"] if m["index"] == 0]
         check_equal(f"{name}: time", phases[name]["phase_ns"]["sum"], m["work_ns"] + m["idle_ns"])
@@ -172,7 +173,7 @@ def check_marked_counters(phases):
             if m["index"] in threads:
                 check_between(f"page faults of thread {m['index']} in {name}", m["counters"]["page-faults"],
                               touched, touched + 20)
-    # Thread 0's part that has no new pages in it; what others did inside theirs was not counted separately.
+    # Thread 0's part contains no new pages. Those of other threads inside their parts were not counted separately.
     for m in phases["tail"]["threads"]:
         if m["index"] == 0:
             check_between("page faults in tail", m["counters"]["page-faults"], 0, 20)
@@ -184,7 +185,7 @@ def check_marked_counters(phases):
 
 
 def check_marked_cause(trace, phases):
-    """The one barrier inside is in no other phase but the outer one."""
+    """The barrier inside "step" gives this phase its cause. Of the other phases, only "outer" contains this barrier."""
     (line, *_) = source_lines("sbtmarks.c", "\tMEET;")
     barrier = trace.barrier(line=line)
     for key in ("parts", "lateness_ns", "episodes", "dominant", "share"):
@@ -209,7 +210,7 @@ def check_marked_efficiency(phases):
 
 
 def test_marked_by_one_thread(t):
-    """A sequential program: one phase around all rounds, one in each."""
+    """A sequential program: one phase around all rounds, one in each round."""
     trace = t.trace([workload("sbtphases"), "7"]).nothing_lost()
     solve, inner = (by_name(trace)[name] for name in ("solve", "inner"))
     check_equal("occurrences", (solve["occurrences"], inner["occurrences"]), (1, 7))
@@ -224,7 +225,7 @@ def test_marked_by_one_thread(t):
 
 
 def test_marked_and_named(t):
-    """Both at once, and in text and CSV; without sbt.h's markers there are none."""
+    """Both kinds of phases at once, also in text and CSV. Without sbt.h's markers there are none."""
     program = workload("sbtmarks")
     (first, *_, last) = source_lines("sbtmarks.c", "\tMEET;")
     spec = f"mine=sbtmarks.c:{last}..sbtmarks.c:{first}"
@@ -241,7 +242,7 @@ def test_marked_and_named(t):
 
 
 def test_marked_without_causes(t):
-    """Times are known, and nothing is reported of what became of them."""
+    """Times are known, and nothing is reported about how they were spent."""
     trace = t.trace([workload("sbtmarks"), str(ROUNDS)], "--no-causes").nothing_lost()
     clock, phases = own_clock(trace.result.out), by_name(trace)
     for name, p in phases.items():
@@ -254,7 +255,7 @@ def test_marked_without_causes(t):
 
 
 def test_marked_when_attached(t):
-    """What began before tracing did is not counted; what is not over at the end is reported as unfinished."""
+    """Phases that began before tracing are not counted. A phase that is not over at the end is reported as unfinished."""
     program = t.start([workload("sbtmarks"), "8000"])
     trace = t.attach("-p", str(program.pid), "-d", "2").end()
     program.signal(signal.SIGKILL)

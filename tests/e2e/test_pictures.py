@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Pictures: the trace for Chrome's and Perfetto's viewers, held against what such a file must fulfil, and the HTML
-report, in a real Chromium. A run made up (tests/pictures/made.c) has figures that can be worked out; a traced one has those of
-the JSON output of the same capture."""
+"""Pictures: the trace for the viewers of Chrome and Perfetto is checked against the rules for such files, and the HTML report
+in a real Chromium. A constructed run (tests/pictures/made.c) has figures that can be worked out. The figures of a traced run
+must equal those of the JSON output of the same capture."""
 
 import collections
 import json
@@ -21,7 +21,8 @@ CHART = os.path.join(ROOT, "build", "html", "chart.js")
 
 
 def made(t, episodes=400, threads=4, page=True, trace=False, hostile=False, limit=None):
-    """The files of a run made up: two barriers in turn, thread i works 1000 (i + 1) ns to the first, 500 ns to the second."""
+    """Make the files of a constructed run: two barriers alternate, and thread i works 1000 (i + 1) ns before the first and 500
+    ns before the second."""
     if page and not os.path.getsize(CHART):
         raise Skip("built without the charting library")
     paths = [t.path("page.html") if page else "-", t.path("trace.json") if trace else "-"]
@@ -33,18 +34,18 @@ def made(t, episodes=400, threads=4, page=True, trace=False, hostile=False, limi
 # --- Chrome's trace -------------------------------------------------------------------------------------
 
 def nanoseconds(text):
-    """Microseconds with three digits after the point: exactly."""
+    """Convert microseconds with three decimals exactly."""
     match = re.fullmatch(r"(-?)(\d+)\.(\d{3})", text)
     check(match, f"{text!r} are no microseconds with three digits")
     return int(match[1] + match[2] + match[3])
 
 
 class ChromeTrace:
-    """Parsed strictly; making one checks what holds for each."""
+    """Chrome's trace, parsed strictly. The constructor checks what holds for every trace."""
 
     def __init__(self, path):
         text = read_text(path)
-        # ts alone is in microseconds with three digits: it is compared exactly.
+        # Only ts is in microseconds with three decimals. It is compared exactly.
         self.data = json.loads(re.sub(r'"ts":(-?[0-9.]+)', lambda m: f'"ts":{nanoseconds(m[1])}', text))
         self.events = self.data["traceEvents"]
         for event in self.events:
@@ -59,7 +60,8 @@ class ChromeTrace:
         return [e for e in self.events if e["ph"] == ph]
 
     def check_slices(self):
-        """Begins and ends in pairs, in the order of the file, which readers keep for equal times; nothing begins in a slice."""
+        """Check that begins and ends form pairs, in the order of the file, which readers keep for equal times. No other slice
+        begins inside a slice."""
         self.tracks, begun = collections.defaultdict(list), {}
         for event in self.events:
             track = event["pid"], event.get("tid")
@@ -121,7 +123,8 @@ def test_chrome_of_a_made_run(t):
 
 
 def test_chrome_of_a_long_run(t):
-    """Beyond what viewers open it is thinned: no counters, then many crossings as one; and it says so, with what they add up to."""
+    """Beyond the size that viewers open, the trace is thinned: first no counters, then one slice for many crossings. It says
+    so, with the sums."""
     path = made(t, 60000, 4, page=False, trace=True, limit=4 << 20)[1]
     check_between("bytes", os.path.getsize(path), 12 << 20, 16 << 20)
     trace = ChromeTrace(path)
@@ -146,10 +149,10 @@ def test_chrome_hostile(t):
 
 
 def traced(t, command, *pictures):
-    """The JSON records of a run that was recorded, and its pictures."""
+    """Return the JSON records of a recorded run, and its pictures."""
     tape = t.path("tape")
     check_equal("record", t.sbt("record", "-o", tape, "-e", "page-faults", "--", *command).rc, 0)
-    # By its name Chromium knows what it is.
+    # Chromium recognises the type of the file by its name.
     paths = {name: t.path("picture." + name) for name in pictures}
     options = [word for name in pictures for word in ("--" + name, paths[name])]
     result = t.sbt("report", "--json", *options, tape)
@@ -160,7 +163,7 @@ def traced(t, command, *pictures):
 
 
 def test_chrome_of_a_traced_run(t):
-    """Per thread what the report says."""
+    """The sums of each thread equal those in the report."""
     records, paths = traced(t, [workload("lu"), "--size", "200", "--threads", "4"], "chrome")
     trace = ChromeTrace(paths["chrome"])
     threads = collections.defaultdict(lambda: [0, 0, 0])
@@ -179,7 +182,7 @@ def test_chrome_of_a_traced_run(t):
 # --- HTML -------------------------------------------------------------------------------------------------
 
 class Page:
-    """A report in Chromium, drawn, and nothing said on the console; the same is checked at the end."""
+    """A report in Chromium. The constructor waits until it is drawn, and checks that the console is empty; so does the end."""
 
     def __init__(self, t, path, dark=False):
         if not browser.available():
@@ -202,16 +205,16 @@ class Page:
         return self.run("return document.querySelector(arguments[0]).innerText", css).replace("\u00a0", " ")
 
     def table(self, section):
-        """The last table of a section: rows of cells."""
+        """Return the last table of a section, as rows of cells."""
         return self.run("return [...[...document.querySelectorAll('#' + arguments[0] + ' table')].pop().rows]"
                         ".map((r) => [...r.cells].map((c) => c.textContent))", section)
 
     def view(self):
-        """What the timeline shows, in ns."""
+        """Return the time range that the timeline shows, in ns."""
         return int(self.run("return document.getElementById('view').dataset.ns"))
 
     def share(self, lane, lanes, kind):
-        """Of a lane's pixels that show something, which have the colour of a kind, or nearly."""
+        """Return the share of a lane's coloured pixels that have the colour of a kind, or nearly."""
         return self.run("""
             const canvas = document.querySelector('#timeline-chart canvas'), over = document.querySelector('#timeline-chart .u-over');
             const [lane, lanes, kind] = arguments, dpr = devicePixelRatio, kinds = ['work', 'wait', 'leave', 'none', 'back'];
@@ -237,7 +240,8 @@ def test_html_figures(t):
     check_in("head", "400 episodes at 2 barriers, 1,600 crossings", head)
     phases = page.table("phase-times")
     check_equal("columns", phases[0], ["", "to first a.c:11", "at first a.c:11", "to second a.c:22", "at second a.c:22"])
-    # 200 phases of 4100 ns, the first of them of 4000, of which 3000 between first and last arrival; 200 of 600.
+    # There are 200 phases of 4100 ns, except the first of 4000. Of each, 3000 ns are between first and last arrival. There are
+    # 200 phases of 600 ns.
     check_equal("phase times", phases[1][1:], ["220 µs", "600 µs", "120 µs", "0 ns"])
     threads = page.table("phase-times-of-each-thread")
     check_equal("thread 0", threads[1][:3], ["0 worker", "200 µs", "620 µs"])
@@ -255,7 +259,7 @@ def test_html_figures(t):
 
 
 def test_html_timeline(t):
-    """What is drawn, and zoom by click, drag, key and double click."""
+    """The timeline shows the right times, and zooms by click, drag, key and double click."""
     page = Page(t, made(t, 4000, 4)[0])
     whole = 2000 * 4700
     check_equal("the whole run", page.view(), whole)
@@ -283,7 +287,7 @@ def test_html_timeline(t):
 
 
 def test_html_million(t):
-    """A million episodes: a small file, that can be zoomed, and says what it left out."""
+    """A page for a million episodes is a small file that can be zoomed, and says what it omits."""
     path = made(t, 1000000, 4)[0]
     check_between("bytes", os.path.getsize(path), 100000, 4 << 20)
     page = Page(t, path)
@@ -298,7 +302,7 @@ def test_html_million(t):
 
 
 def test_html_hostile(t):
-    """Names are text: none runs, makes an element, or turns the line around."""
+    """Names are shown as text: none is executed, creates an element, or changes the direction of the line."""
     path = made(t, 100, 2, hostile=True)[0]
     page = Page(t, path)
     for i in range(3):
@@ -327,7 +331,7 @@ return [...document.querySelectorAll("h1,h2,h3,p,th,td,summary,button,.legend sp
 
 
 def test_html_light_and_dark(t):
-    """Text can be read in both schemes (WCAG AA: 4.5 : 1), and nothing is wider than the window."""
+    """Text can be read in both colour schemes (WCAG AA: 4.5 : 1), and nothing is wider than the window."""
     path = made(t, 400, 4)[0]
     for dark in (False, True):
         page = Page(t, path, dark)
@@ -340,7 +344,7 @@ def test_html_light_and_dark(t):
 
 
 def test_html_narrow(t):
-    """On a small screen, and when the window is made narrower."""
+    """The page fits on a small screen, also if the window becomes narrower."""
     page = Page(t, made(t, 400, 4)[0])
     page.b.command("Emulation.setDeviceMetricsOverride", width=420, height=800, deviceScaleFactor=2, mobile=False)
     wait_for("the charts fit", lambda: not page.run("return [...document.querySelectorAll('.uplot')].some((e) => e.offsetWidth > 400)"))
@@ -349,7 +353,7 @@ def test_html_narrow(t):
 
 
 def test_html_of_a_traced_run(t):
-    """The page has the records of --json of the same capture."""
+    """The page has the same figures as --json for the same capture."""
     if not os.path.getsize(CHART):
         raise Skip("built without the charting library")
     records, paths = traced(t, [workload("lu"), "--size", "200", "--threads", "3"], "html")
@@ -364,14 +368,15 @@ def test_html_of_a_traced_run(t):
 
 
 def test_html_of_a_window(t):
-    """A part of a run: figures are of it, and all that says when counts from the start of tracing, as the report does."""
+    """The figures cover a part of a run. All times count from the start of tracing, as in the report."""
     if not os.path.getsize(CHART):
         raise Skip("built without the charting library")
     tape = t.path("tape")
     check_equal("record", t.sbt("record", "-q", "-o", tape, "--", workload("gen"), "--threads", "3", "--rounds", "40", "--work",
                                 "fixed:0=1ms,1=3ms,2=5ms", "--work-by", "sleep").rc, 0)
     episodes = [r for r in map(json.loads, t.sbt("report", "--json", "-W", tape).out.splitlines()) if r["type"] == "episode"]
-    # From after the 10th episode to after the 30th, and half a millisecond: seconds of that many digits are exact to a microsecond.
+    # The window is from after the 10th episode to after the 30th, plus half a millisecond. Seconds with that many digits are
+    # exact to a microsecond.
     begin, end = (episodes[k]["t_ns"] // 1000 * 1000 + 500000 for k in (10, 30))
     page, records = page_of(t, "report", "--from", f"{begin / 1e9:.6f}", "--to", f"{end / 1e9:.6f}", tape)
     inside = page.run("return JSON.parse(document.getElementById('data').textContent).runs[0].records")
@@ -392,7 +397,7 @@ def test_html_of_a_window(t):
     for value, place in zip(values, at):
         check_between("place of a mark", place, (value * 1e6 - begin) / (end - begin) - 0.002,
                       (value * 1e6 - begin) / (end - begin) + 0.002)
-    # The thread that works 1 ms waits for 4, and the one that works for 5 for none.
+    # The thread that works for 1 ms waits for 4 ms, and the one that works for 5 ms does not wait.
     check_between("work in lane 0", page.share(0, 3, "work"), 0.1, 0.4)
     check_between("work in lane 2", page.share(2, 3, "work"), 0.85, 1)
     page.b.click("#zoom-in")
@@ -410,7 +415,7 @@ def test_html_of_a_window(t):
 
 
 def test_html_of_processes(t):
-    """Processes that meet are one team: one answer, one picture of its threads."""
+    """Processes that cross a barrier together are one team, with one answer and one picture of their threads."""
     _, paths = traced(t, [workload("gen"), "--processes", "3", "--threads", "1", "--rounds", "50"], "html")
     page = Page(t, paths["html"])
     phases = page.table("phase-times")
@@ -421,7 +426,7 @@ def test_html_of_processes(t):
 
 
 def test_html_compares(t):
-    """Other recordings on the page: a column each, and the speedup by their numbers of threads."""
+    """The page has a column for each other recording, and the speedup by their numbers of threads."""
     tapes, elapsed = [], []
     for threads in (1, 2, 3):
         tapes.append(t.path(f"tape{threads}"))
@@ -456,7 +461,7 @@ NASTY = "<img src=x onerror=\"window.hit=1\"></script><script>window.hit=1<\\scr
 
 
 def sleeping(t, threads, ns=20000):
-    """A recording of LU with threads that sleep instead of computing."""
+    """Record LU with threads that sleep instead of computing."""
     path = t.path()
     command = [workload("lu"), "--partition", "cyclic", "--threads", str(threads), "--size", "60", "--sleep-work", str(ns)]
     check_equal("record", t.sbt("record", "-o", path, "-e", "page-faults", "--", *command).rc, 0)
@@ -464,7 +469,7 @@ def sleeping(t, threads, ns=20000):
 
 
 def page_of(t, *args):
-    """What such a command draws, in Chromium, and the records that it prints."""
+    """Return the page of such a command in Chromium, and the records that it prints."""
     path = t.path("page.html")
     result = t.sbt(*args[:1], "--html", path, "--json", *args[1:])
     check_equal("exit status", (result.rc, result.err), (0, ""))
@@ -472,19 +477,19 @@ def page_of(t, *args):
 
 
 def inert(page):
-    """Nothing of a hostile name has become markup or run."""
+    """Check that no part of a hostile name has become markup or was executed."""
     check_equal("run", page.run("return window.hit === undefined"), True)
     check_equal("elements", page.run("return document.querySelectorAll('main img, main script').length"), 0)
     page.quiet()
 
 
 def seen(page, chart):
-    """What of its axis a chart shows."""
+    """Return the part of its axis that a chart shows."""
     return page.run("const { min, max } = charts[arguments[0]][0].scales.x; return [min, max]", chart)
 
 
 def test_html_of_a_series(t):
-    """Columns, speedup and tables have the numbers of --json; a choice, a zoom, hostile labels."""
+    """Columns, speedup and tables have the numbers of --json. Selections, zoom and hostile labels work."""
     if not os.path.getsize(CHART):
         raise Skip("built without the charting library")
     words = []
@@ -517,7 +522,7 @@ def test_html_of_a_series(t):
 
 
 def test_html_of_a_diff(t):
-    """Both sides and the change have the numbers of --json; a choice, a zoom, hostile names of files."""
+    """Both sides and the change have the numbers of --json. Selections, zoom and hostile file names work."""
     if not os.path.getsize(CHART):
         raise Skip("built without the charting library")
     nasty = t.path(NASTY.replace("/", "|"))
@@ -541,7 +546,7 @@ def test_html_of_a_diff(t):
 
 
 def test_html_of_predictions(t):
-    """predict --html has the curve; predictions that were recorded have one, too, beside what was measured."""
+    """predict --html has the curve. Predictions that were recorded have one as well, beside the measurements."""
     if not os.path.getsize(CHART):
         raise Skip("built without the charting library")
     tape = t.path()
@@ -575,7 +580,7 @@ def test_html_of_predictions(t):
 # --- folded stacks, and files that cannot be written ------------------------------------------------------------
 
 def test_folded_of_a_traced_run(t):
-    """process;thread;barrier;what ns: what each thread did at each barrier, and all of it."""
+    """process;thread;barrier;what ns: the lines have what each thread did at each barrier, and are complete."""
     records, paths = traced(t, [workload("lu"), "--size", "200", "--threads", "3"], "folded")
     stacks = collections.Counter()
     with open(paths["folded"], encoding="utf-8") as f:
@@ -596,7 +601,7 @@ def test_folded_of_a_traced_run(t):
 
 
 def test_files(t):
-    """A file that cannot be written is reported, once each, and no incomplete file is left behind."""
+    """Each file that cannot be written is reported once, and no incomplete file is left."""
     tape = t.path("tape")
     check_equal("record", t.sbt("record", "-o", tape, "--", workload("lu"), "--size", "50").rc, 0)
     for option in ("--chrome", "--html", "--folded"):
@@ -612,7 +617,7 @@ def test_files(t):
 # --- Markdown -------------------------------------------------------------------------------------------------
 
 def test_markdown(t):
-    """The text, its tables as tables."""
+    """The report has the text of the text report, and its tables as Markdown tables."""
     path = t.path()
     result = t.sbt("--markdown", "-o", path, "--", workload("lu"), "--size", "100", "--threads", "3", rc=0)
     text = read_text(path)
@@ -626,7 +631,8 @@ def test_markdown(t):
 # --- the charting library -----------------------------------------------------------------------------------
 
 def chart(t, fake=None, digest="0" * 64):
-    """scripts/chart with a folder of programs in which npm is what fake says; its result and the folder that it filled."""
+    """Run scripts/chart with a folder of programs in which npm is the script @fake. Return the result, and the folder that it
+    filled."""
     programs, out = t.path(), t.path()
     os.mkdir(programs)
     for name in ("sh", "mkdir", "mktemp", "sha256sum", "cut", "tar", "gzip", "cp", "rm", "touch"):
@@ -648,7 +654,7 @@ def test_chart_without_npm(t):
 
 
 def test_chart_is_not_the_one(t):
-    """Another package under the same name is refused."""
+    """Another package with the same name is refused."""
     result, out = chart(t, "echo something > some-1.tgz\n")
     check_equal("exit status", result.rc, 1)
     check_in("what it says", "is not some@1", result.err)
@@ -656,13 +662,14 @@ def test_chart_is_not_the_one(t):
 
 
 def test_html_without_the_library(t):
-    """A program that was built without it says so."""
+    """A program built without the library says so."""
     for name in ("chart.js", "chart.css", "LICENSE"):
         open(t.path(name), "wb").close()
     assets = t.path("assets.o")
     subprocess.run(["cc", "-c", "-Iuser", f'-DHTML_CHART="{t.dir}/"', "user/emit/html_assets.c", "-o", assets], cwd=ROOT, check=True)
     made = os.path.join(ROOT, "build", "tests", "pictures", "made.o")
-    # As the Makefile builds it, but for the assets: what comes first on the command line is taken before the library's.
+    # Build the program as the Makefile does, except for the assets: object files on the command line are used before the
+    # library's.
     library = os.path.join(ROOT, "build", "pure.a")
     subprocess.run(["cc", "-o", t.path("without"), made, assets, library, "-lm"], check=True)
     result = t.run([t.path("without"), "10", "2", t.path("page.html"), "-"], rc=1)

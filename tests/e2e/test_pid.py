@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""sbt-trace -p: every thread that is there and comes, and nothing else."""
+"""sbt-trace -p traces every thread that exists or starts in the process, and nothing else."""
 
 import collections
 import os
@@ -13,18 +13,18 @@ from harness import (SBT, alone, check, check_between, check_equal, check_in, cl
 
 PAIRED = True
 
-SETTLED_NS = 20_000_000  # from the start of tracing: the members of each barrier are known by then
+SETTLED_NS = 20_000_000  # after the start of tracing; by then the members of each barrier are known
 PACE = ["--work", "stair:200us:100us", "--work-by", "sleep"]
 
 
 def asleep(pid):
-    """Threads of the process that sleep."""
+    """Return the sleeping threads of the process."""
     tasks = os.listdir(f"/proc/{pid}/task")
     return sum((stat_of(f"{pid}/task/{tid}") or "?")[0] == "S" for tid in tasks)
 
 
 def traced_gen(t, options, tracer_options=("-W",), name="gen", **more):
-    """gen started after sbt-trace has attached; the trace, held against gen's log."""
+    """Start gen after sbt-trace has attached. Return the trace, compared with gen's log."""
     log = t.path()
     gen = t.gen(*options, "--log", log, wait=True, name=name, **more)
     tracer = t.attach(*tracer_options, "-p", str(gen.pid))
@@ -73,7 +73,7 @@ int main(void)
 
 
 def test_a_shell_that_becomes_it(t):
-    """What a shell is about to execute is examined before: it may be at its barriers in a millisecond."""
+    """A program that a shell is about to execute is examined before, because it may reach its barriers within a millisecond."""
     source, binary, gate = t.path("quick.c"), t.path("quick"), t.path("gate")
     write_file(source, QUICK)
     subprocess.run(["gcc", "-O2", "-pthread", "-o", binary, source], check=True)
@@ -122,10 +122,8 @@ def test_no_children(t):
 
 @alone
 def test_middle_of_an_episode(t):
-    """
-    Three threads wait in the barrier when tracing begins: no thread may be blamed for that. On a machine that is busy with
-    others sbt-trace may come too late: then it is tried again.
-    """
+    """Three threads wait in the barrier when tracing begins. No thread may be blamed for that. On a busy machine sbt-trace may
+    attach too late, and the test is repeated."""
     for _ in range(5):
         trace = attached_in_the_middle(t)
         if trace.in_time:
@@ -138,7 +136,7 @@ def test_middle_of_an_episode(t):
     cut = [e for e in trace.all("episode") if e["state"] == "incomplete"][0]
     check("before" in cut["why"], f"why it is incomplete: {cut['why']}")
     barrier = trace.barrier()
-    # 4 threads, 5 episodes: the slow one is last each time, the others wait 0.7 s each time, or what the log says.
+    # 4 threads, 5 episodes: the slow thread is always last, and the others wait 0.7 s each time, or what the log has.
     check_equal("came last", sorted(m["last"] for m in barrier["threads"]), [0, 0, 0, 5])
     waits = sum(sum(e.wait_ns().values()) for e in trace.log.episodes()[1:])
     check_between("lost time", barrier["lost_ns"], 0.98 * waits, 1.02 * waits)
@@ -157,14 +155,14 @@ def attached_in_the_middle(t):
     log = genlog.Log(log)
     start = trace.session["clock_start_ns"]
     first = log.episodes()[0]
-    # Soon afterwards it looks for waiting threads.
+    # sbt-trace looks for waiting threads soon after its start.
     trace.in_time = first.crossings[-2].arrive < start < first.release - 100_000_000
     trace.log = log
     return trace
 
 
 def test_running_process(t):
-    """Attached to and left while it crosses barriers."""
+    """The tracer attaches and detaches while the process crosses barriers."""
     for work in (["--work", "stair:30us:30us"], PACE):
         log = t.path()
         gen = t.gen("--threads", "3", "--forever", "--rounds", "200000", "--log", log, *work,
@@ -179,16 +177,16 @@ def test_running_process(t):
         log = genlog.Log(log)
         start, length = trace.session["clock_start_ns"], trace.end["elapsed_ns"]
         check_equal("said to be complete and are not", trace.compare(log)["extra"], 0)
-        # Cut at the beginning. The threads inside as tracing began are looked up in /proc, one thread after the other, while these go on
-        # crossing it every 0.1 ms: a thread that departed meanwhile is not known to have been there. Where all are back
-        # before the last has left, either of two episodes can then have been the first; this is said, up to the
-        # first episode that leaves no choice.
+        # At the beginning, episodes may be cut. The threads inside at the start of tracing are looked up in /proc, one after
+        # the other, while the program crosses every 0.1 ms. A thread that departed meanwhile is not known to have been inside.
+        # If all are back before the last has left, either of two episodes can have been the first. They are reported as
+        # uncertain, up to the first unambiguous episode.
         cut = [e for e in trace.all("episode") if e["state"] != "complete"]
         begin = [e for e in cut if e["t_ns"] < SETTLED_NS]
         check(all({"before", "count"} & set(e["why"]) for e in begin), f"why they are cut: {begin}")
         check_between("incomplete at the beginning", sum(e["state"] == "incomplete" for e in begin), 0, 2)
         settled = max((e["t_ns"] for e in begin), default=0)
-        # And at the end.
+        # The same at the end.
         check_between("incomplete later", len(cut) - len(begin), 0, 1)
         check_equal("in sum", trace.end["incomplete"] + trace.end["ambiguous"], len(cut))
         log._episodes = [e for e in log.episodes()
@@ -199,7 +197,7 @@ def test_running_process(t):
 
 
 def test_forks_of_a_process(t):
-    """A shell that waits, becomes another program, which then forks."""
+    """A shell waits, and executes another program, which then forks."""
     script = f"read x; exec {workload('fork_children')}"
     p = t.start(["sh", "-c", script], stdin=subprocess.PIPE)
     tracer = t.attach("-p", str(p.pid))
@@ -207,7 +205,7 @@ def test_forks_of_a_process(t):
     check_equal("status", p.wait().rc, 0)
     trace = tracer.end()
     trace.nothing_lost()
-    # Not those of the family forkjoin: the parent makes and joins two teams.
+    # Ignore episodes of the family forkjoin: the parent creates and joins two teams.
     episodes = collections.Counter()
     for barrier in trace.barriers(family="pthread"):
         episodes[barrier["pid"]] += barrier["episodes"]
@@ -216,7 +214,7 @@ def test_forks_of_a_process(t):
 
 
 def test_children_are_left_to_themselves(t):
-    """The last target has exited: tracing ends, whatever its children do."""
+    """When the last target has exited, tracing ends, whatever its children do."""
     child = f"{workload('gen')} --threads 2 --forever --work stair:1ms:1ms --work-by sleep"
     p = t.start(["sh", "-c", f"read x; {child} & sleep 0.2"], stdin=subprocess.PIPE)
     tracer = t.attach("-p", str(p.pid))
@@ -283,7 +281,7 @@ def test_one_of_several_is_wrong(t):
 
 
 def test_no_barrier_yet(t):
-    """A process without the function: said so, and what it runs later is found, but for its first moments."""
+    """A process without the function is reported. A program that it executes later is found, except for its first crossings."""
     pace = " ".join(PACE)
     p = t.start(["sh", "-c", f"read x; exec {workload('gen-static')} --rounds 300 {pace}"],
                 stdin=subprocess.PIPE)
@@ -296,7 +294,7 @@ def test_no_barrier_yet(t):
 # --- files that are gone, or others ------------------------------------------------------------------
 
 def own_libc(t):
-    """A folder with a copy of what gen loads."""
+    """Make a folder with a copy of the libraries that gen loads."""
     folder = t.path()
     os.mkdir(folder)
     for lib in libraries(workload("gen")):
@@ -318,7 +316,7 @@ def test_deleted_library(t):
 
 
 def test_replaced_library(t):
-    """Another file has the name now: what is mapped is what counts."""
+    """Another file now has the library's name. The mapped file is the one that counts."""
     folder, env = own_libc(t)
     log = t.path()
     gen = t.gen("--rounds", "100", *PACE, "--log", log, wait=True, env=env)
@@ -359,7 +357,7 @@ def test_replaced_binary(t):
 
 
 def chroot_folder(t):
-    """A root of its own for gen: another file is its C library there."""
+    """Make a root directory for gen, in which another file is its C library."""
     root = t.path("root")
     gen = workload("gen")
     for path in [interpreter(gen), *libraries(gen)]:
@@ -385,7 +383,7 @@ def test_another_mount_namespace(t):
 
 
 def test_name_hidden_by_a_mount(t):
-    """In its mount namespace the name of the library is that of another file for us."""
+    """In the process's mount namespace, the library has a name that belongs to another file in the tracer's."""
     folder, env = own_libc(t)
     script = f"mount -t tmpfs none {folder} && cp \"$@\" {folder} && shift $# && exec " \
              f"{workload('gen')} --rounds 100 --wait-start --work stair:200us:100us --work-by sleep"
@@ -408,7 +406,7 @@ def test_musl_and_static(t):
 
 
 def test_pid_namespace(t):
-    """The process has another number inside: ours is the one that counts."""
+    """The process has another number in its own namespace. sbt-trace uses and prints the outer number."""
     p = t.start(["unshare", "-p", "-f", workload("gen"), "--rounds", "60", "--wait-start", *PACE],
                 stdin=subprocess.PIPE)
     wait_for("gen is ready", lambda: "gen: pid 1 ready" in p.out)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Efficiencies where threads do not live throughout or only join others, and verdicts that rest on more than chance."""
+"""Efficiencies of threads that do not exist all the time or only join others, and verdicts that must rest on more than chance."""
 
 import re
 import statistics
@@ -8,12 +8,12 @@ import statistics
 from harness import Trace, check, check_between, check_equal, check_in, check_not_in, genlog, workload
 
 PAIRED = True
-# Of an efficiency: what wake-ups take of phases of 4 ms and more.
+# Error of an efficiency: the share of wake-ups in phases of 4 ms and more.
 NEAR = 0.07
 
 
 def run(t, way, *arguments, name="joiner", options=()):
-    """The trace, its process, and what the program itself says: PE and LB."""
+    """Return the trace, its process, and the program's own values of PE and LB."""
     trace = t.trace([workload(name), way, *arguments], *options).nothing_lost()
     (process,) = trace.processes()
     told = re.search(r"^# efficiency ([0-9.]+) ([0-9.]+)", trace.result.out, re.M)
@@ -34,7 +34,7 @@ def test_rounds(t):
         efficiency(process, told, "rounds")
         check_equal("threads", process["nthreads"], workers * rounds)
         check_between("positions", process["positions"], workers, workers + 1)
-        # Main only makes and joins them.
+        # Main only creates and joins threads.
         barrier = trace.barrier()
         check_equal("participants", barrier["participants_min"], workers)
         check_between("load balance of the barrier", barrier["load_balance"], told[1] - NEAR, told[1] + NEAR)
@@ -66,7 +66,7 @@ def test_two_kinds(t):
 
 
 def test_barrier_within(t):
-    """What matters is lost at the barrier, and not by the main thread, which waits for all of them."""
+    """Time is lost at the barrier, and not by the main thread, which waits for all of them."""
     trace, process, told = run(t, "meet")
     efficiency(process, told, "meet")
     first = trace.barriers()[0]
@@ -75,7 +75,8 @@ def test_barrier_within(t):
 
 
 def test_made_once(t):
-    """Threads that are made once do not come and go. A thread that joins them, or is in one episode with them before, has no part."""
+    """Threads that are created once have no rounds. A thread that joins them, or crosses one barrier with them before, is not
+    counted."""
     for way in ("pool", "gate"):
         _, process, told = run(t, way)
         efficiency(process, told, way)
@@ -87,7 +88,7 @@ def test_alone_first(t):
     """Main is alone for 0.3 s, and loses nothing meanwhile."""
     trace = t.trace([workload("lifetime")]).nothing_lost()
     (process,) = trace.processes()
-    # 0.3 s alone, then 20 times 10, 20, 30 and 40 ms of 40.
+    # 0.3 s alone, then 20 rounds of 40 ms, in which the threads work for 10, 20, 30 and 40 ms.
     check_between("PE", process["efficiency"]["parallel"], 0.62, 0.72)
     check_between("LB", process["efficiency"]["load_balance"], 0.62, 0.8)
     check_not_in("verdict", "come and go", process["verdict"])
@@ -105,7 +106,7 @@ def test_recording_says_the_same(t):
 
 
 def test_named_phase(t):
-    """The efficiencies of a named phase are of positions, too."""
+    """The efficiencies of a named phase are based on positions, too."""
     trace, process, told = run(t, "rounds", options=("--phase", "all=join_all..join_all"))
     (phase,) = trace.all("phase")
     check_between("LB of the phase", phase["efficiency"]["load_balance"], told[1] - NEAR, told[1] + NEAR)
@@ -113,7 +114,8 @@ def test_named_phase(t):
 
 
 def difference(log):
-    """By the log of two threads: how much their shares of waiting differ, and by how many standard errors their mean waits."""
+    """Return, from the log of two threads, the difference of their shares of waiting, and the difference of their mean waits in
+    standard errors."""
     waits = {0: [], 1: []}
     phases = []
     released = None
@@ -130,7 +132,7 @@ def difference(log):
 
 
 def test_verdict_of_chance(t):
-    """Where chance decides which thread waits longer, no thread is reported as always late. Otherwise it is named."""
+    """If chance decides which thread waits longer, no thread is reported as always late. Otherwise the thread is named."""
     for work in ("random:2ms:6ms:1", "random:2ms:6ms:2", "fixed:0=4ms,1=8ms"):
         path = t.path()
         trace = t.trace([workload("gen"), "--threads", "2", "--rounds", "40", "--work", work, "--work-by", "sleep",
@@ -138,7 +140,7 @@ def test_verdict_of_chance(t):
         share, errors = difference(genlog.Log(path))
         process, barrier = trace.process(), trace.barrier()
         print(f"{work}: shares differ by {share:.3f}, means by {errors:.1f} standard errors: {process['pattern']}")
-        # What lies between may be either.
+        # Between these limits, both verdicts are possible.
         if share < 0.04 or errors < 2:
             for text in (process["verdict"], barrier["verdict"]):
                 check_not_in("verdict", "the same threads", text)
@@ -148,7 +150,7 @@ def test_verdict_of_chance(t):
 
 
 def test_cost_above_all(t):
-    """Tracing costs no more than all of the time; where it costs more than is lost, the advice is about that alone."""
+    """Tracing costs at most all of the time. If it costs more than is lost, the advice is only about the cost."""
     path = t.path()
     trace = t.trace([workload("gen"), "--threads", "2", "--rounds", "20000"], "--record", path)
     process = trace.process()

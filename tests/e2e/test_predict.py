@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""sbt-trace predict: from programs recorded on one CPU, for more. How near that comes to what is then measured is a
-benchmark (tests/bench/reality.py); here is what must hold whatever this machine is."""
+"""sbt-trace predict: predictions for more CPUs from programs recorded on one. A benchmark compares them with measurements
+(tests/bench/reality.py). These tests check what must hold on any machine."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ from harness import (CALM_NS, SBT, Failure, Trace, check, check_all_in, check_be
 
 
 def record(t, command, *options):
-    """The recording of a command that had one CPU."""
+    """Return the recording of a command that had one CPU."""
     path = t.path()
     t.run(["taskset", "-c", "0", SBT, "record", "-q", "-o", path, *options, "--", *command], rc=0)
     return path
@@ -26,7 +26,7 @@ class Prediction:
 
     @classmethod
     def of(cls, text):
-        """What predict --json has printed elsewhere."""
+        """Parse output of predict --json that was printed elsewhere."""
         self = cls.__new__(cls)
         self.take(text)
         return self
@@ -59,8 +59,8 @@ def lu(t, partition):
 
 
 def test_lu_ranking(t):
-    """Rows dealt out one by one have an even load, in blocks they have not: with 2 and 4 processors the first is ahead.
-    Load balance in blocks tends to 32/47 with 4 threads, which is what is lost of the speedup."""
+    """Cyclic distribution of rows has an even load, distribution in blocks has not: with 2 and 4 processors, cyclic is faster.
+    Load balance in blocks tends to 32/47 with 4 threads, and the speedup is lower by this factor."""
     block, cyclic = lu(t, "block"), lu(t, "cyclic")
     for p in (2, 4, 8):
         check(cyclic[p]["speedup"] > block[p]["speedup"],
@@ -70,15 +70,16 @@ def test_lu_ranking(t):
     check(block[4]["balanced_ns"] < block[4]["time_ns"], block[4])
     check_between("block on 8 as on 4", block[8]["time_ns"] / block[4]["time_ns"], 0.9999, 1.0001)
     check_in("warnings", "cannot use more than 4 processors", block.warnings())
-    # What it would be without imbalance: about what cyclic is.
+    # Without imbalance, blocks would be about as fast as cyclic.
     loop = [next(x for x in b[4]["phases"] if "lu_" in x["label"]) for b in (block, cyclic)]
     for phase in loop:
         check_equal("meetings of the loop", phase["meetings"], 895)
 
 
 def test_parallel(t):
-    """All threads have the same work and none waits for another before the end: linear, and flat past the threads. What else
-    uses the machine makes some threads' work longer than others', which is theirs then: the best of a few is meant."""
+    """All threads have the same work, and none waits for another before the end. The speedup is linear up to the number of
+    threads, and constant beyond. Other load of the machine makes the work of some threads appear longer, so the best of
+    several recordings counts."""
     best = {2: 0, 4: 0}
     for _ in range(6):
         p = Prediction(t, record(t, [workload("pmm"), "--threads", "4", "--size", "384"]), "--processors", "1-4,16")
@@ -93,7 +94,7 @@ def test_parallel(t):
 
 
 def test_serial(t):
-    """One thread computes, three only come: nothing is gained."""
+    """One thread computes, and three only arrive: there is no speedup."""
     path = record(t, [workload("gen"), "--threads", "4", "--rounds", "40", "--work", "fixed:0=3ms"])
     p = Prediction(t, path)
     for n in (2, 4, 8):
@@ -103,7 +104,7 @@ def test_serial(t):
 
 
 def test_sleep(t):
-    """Sleeping needs no processor: four that sleep are as fast on one."""
+    """Sleeping needs no processor: four sleeping threads are as fast on one."""
     path = record(t, [workload("gen"), "--threads", "4", "--rounds", "20", "--work", "fixed:0=3ms,1=3ms,2=3ms,3=3ms",
                       "--work-by", "sleep"])
     p = Prediction(t, path, "--machine", "ideal")
@@ -112,12 +113,12 @@ def test_sleep(t):
 
 
 def test_openmp(t):
-    """The ends of parallel regions are all that is seen: where the next one begins is worked out, and said to be."""
+    """Only the ends of parallel regions are recorded. Where the next region begins is computed, and the output says so."""
     path = record(t, [workload("gen_gomp"), "--threads", "4", "--rounds", "30", "--work", "fixed:0=2ms,1=2ms,2=2ms,3=2ms",
                       "--kind", "region"])
     p = Prediction(t, path)
     check(p[4]["speedup"] > 1, p[4])
-    # 20 times 5 ms asleep of one, then 5 of the other: one after the other, not side by side.
+    # One thread sleeps for 5 ms, then the other does, 20 times: they alternate, and do not overlap.
     p = Prediction(t, record(t, [workload("omp_losses"), "5", "0", "5", "20"]), "--machine", "ideal")
     check_between("time with 2", p[2]["time_ns"], 195e6, 240e6)
     check(any("worked out (a guess)" in n["text"] for n in p.notes), p.notes)
@@ -125,8 +126,8 @@ def test_openmp(t):
 
 
 def test_parameters(t):
-    """What a parameter is set to counts: half the speed is twice the time, but for what is waited for on a disk or so."""
-    # Long against the milliseconds for which COMMAND is held at its beginning, and waits.
+    """Parameters have an effect: half the speed takes twice the time, except for waits for a disk and the like."""
+    # The program runs long compared with the milliseconds for which COMMAND is stopped at its start, and waits.
     path = record(t, [workload("lu"), "--threads", "2", "--size", "768"])
     times = [Prediction(t, path, "--machine", "ideal", "--processors", "2", "--set", f"MipsRatio={r}")[2]["time_ns"]
              for r in (1, 2)]
@@ -139,7 +140,7 @@ def test_parameters(t):
 
 
 def test_machine_files(t):
-    """A printed machine is read back as the same; what is measured here is such a file."""
+    """A printed machine can be read back with the same values. The result of the calibration is such a file."""
     path = record(t, [workload("lu"), "--threads", "2", "--size", "128"])
     for made in (["--machine", "cm5", "--parameters"], ["--calibrate"]):
         machine = t.path("machine")
@@ -152,7 +153,7 @@ def test_machine_files(t):
 
 
 def test_forms(t):
-    """Text fits, CSV has a row for each record, and all have the same numbers."""
+    """Text fits the width, CSV has a row for each record, and all formats have the same numbers."""
     path = record(t, [workload("lu"), "--threads", "4", "--size", "128"])
     p = Prediction(t, path)
     text = t.sbt("predict", path).out
@@ -166,14 +167,15 @@ def test_forms(t):
 
 
 def said(t, command):
-    """What a program prints of itself: {word: number}."""
+    """Return the numbers that a program prints about itself: {word: number}."""
     out = t.run(command).out
     return {k: int(v) for k, v in (word.split("=") for word in out.split() if "=" in word)}
 
 
 def test_remote_data(t):
-    """What a program says about the owner of the data that it touches is on record, and is asked for over the network there: as many
-    messages as it says it made, and all that the three policies of serving them do to it."""
+    """The recording contains the owner of the data that a program accesses, as the program reports it. The prediction turns
+    each access into a message over a network. The number of messages equals the program's own count, and the three service
+    policies have their effects."""
     for command, least in ((("grid", "4", "60"), 1.3), (("cyclic", "8", "4"), 1.0)):
         argv = [workload("sbtremote"), *command]
         known = said(t, argv)
@@ -188,16 +190,16 @@ def test_remote_data(t):
             check_equal("what limits it", p[4]["limit_cause"], "remote data")
             check(p[4]["access_free_ns"] < p[4]["time_ns"], p[4])
             times[policy] = p[4]["time_ns"]
-            # On one processor all data are its own.
+            # On one processor all data are local.
             check_between("remote data of one", sum(x["access_ns"] for x in p[1]["phases"]), 0, 0)
         if command[0] == "grid":
-            # Its threads compute for long after having asked: a thread that is not interrupted answers late.
+            # The threads compute for long after their requests, so a thread that is not interrupted answers late.
             check(max(times["interrupt"], times["poll"]) < times["none"], times)
         slow = Prediction(t, path, "--machine", "distributed", "--processors", "4", "--set", "CommStartupTime=1ms")
         check(slow[4]["time_ns"] > least * times["interrupt"], (slow[4]["time_ns"], times))
-        # Taken apart again and predicted from: a report of it has no other numbers for having had markers.
+        # The recording can be read again and predicted from. The markers change no number in its report.
         result = t.sbt("report", "--json", path, rc=0)
-    # Without a recording they have no use: they stay nops.
+    # Without a recording the markers have no use, and stay nops.
     for command, there in (([], False), (["record", "-o", t.path()], True)):
         result = t.run([SBT, *command, "-v", "--", workload("sbtremote"), "grid", "2", "3"])
         check_equal(f"probes on markers of data with {command}", "sbt:access" in result.err + result.out, there)
@@ -207,7 +209,7 @@ def test_remote_data(t):
 
 
 def test_window(t):
-    """A window of a recording is predicted alone: with half of the episodes it takes about half of the time."""
+    """A window of a recording can be predicted alone. With half of the episodes it takes about half of the time."""
     path = record(t, [workload("gen"), "--threads", "4", "--rounds", "40", "--work", "fixed:0=2ms,1=2ms,2=2ms,3=2ms"])
     whole = Prediction(t, path, "--processors", "1")
     phase = lambda p: next(x for x in p[1]["phases"] if x["barrier"])
@@ -219,7 +221,8 @@ def test_window(t):
     part = Prediction(t, path, "--processors", "1", *window)
     some = phase(part)
     check_between("meetings in the window", some["meetings"], 4, 32)
-    # The first episode's phase began before the window. Others' use of the CPU's caches is in some more than in others.
+    # The first episode's phase began before the window. Other programs' use of the CPU's caches affects some episodes more than
+    # others.
     check_between("time for each", some["time_ns"] / (some["meetings"] - 1) / (first["time_ns"] / 40), 0.7, 1.4)
     check(any("Only a part of the recording" in x["text"] for x in part.notes), part.notes)
     reported = t.sbt("report", "-q", "--json", *window, path, rc=0)
@@ -228,7 +231,7 @@ def test_window(t):
 
 
 def test_several(t):
-    """One recording for each number of threads: one curve, each with as many processors as threads."""
+    """One recording for each number of threads gives one curve. Each recording has as many processors as threads."""
     paths = [record(t, [workload("gen"), "--threads", str(n), "--rounds", "20",
                         "--work", "fixed:" + ",".join(f"{i}={12 // n}ms" for i in range(n))]) for n in (4, 1, 2)]
     out = t.sbt("predict", "-q", "--machine", "ideal", "--json", *paths, rc=0)
@@ -238,7 +241,7 @@ def test_several(t):
     check_equal("processors", [p["processors"] for p in points], [1, 2, 4])
     check_equal("recordings", [p["recording"] for p in points], [paths[1], paths[2], paths[0]])
     check_between("speedup of the first", points[0]["speedup"], 0.999, 1.001)
-    # Others may have had the CPU's caches: the shape is what must hold.
+    # Other programs may have used the CPU's caches, so only the shape is checked.
     check(points[0]["speedup"] < points[1]["speedup"] < points[2]["speedup"], points)
     text = t.sbt("predict", "-q", "--machine", "ideal", *paths).out
     check(all(len(line) <= 100 for line in text.splitlines()), text)
@@ -248,7 +251,7 @@ def test_several(t):
 
 
 def test_alone(t):
-    """What one thread does before the others are there is no faster with more processors."""
+    """The time that one thread is alone is not shorter with more processors."""
     path = record(t, [workload("gen"), "--threads", "4", "--rounds", "20", "--work", "fixed:0=2ms,1=2ms,2=2ms,3=2ms"])
     p = Prediction(t, path, "--machine", "ideal", "--processors", "1,1000")
     ended = t.sbt("report", "--json", path).out
@@ -262,7 +265,7 @@ def test_alone(t):
 
 
 def test_fits(t):
-    """Many numbers of processors: the telling ones are printed, all are in CSV."""
+    """With many numbers of processors, the text has a selection of them, and CSV has all."""
     path = record(t, [workload("lu"), "--threads", "4", "--size", "128"])
     text = t.sbt("predict", "-q", "--processors", "1-64", path).out
     check(len(text.splitlines()) <= 70, f"{len(text.splitlines())} lines")
@@ -272,7 +275,7 @@ def test_fits(t):
 
 
 def test_wall_clock(t):
-    """Without accounting there is only wall-clock time: the report says so."""
+    """Without accounting, only wall-clock time is known, and the output says so."""
     p = Prediction(t, record(t, [workload("lu"), "--threads", "2", "--size", "128"], "--no-causes"))
     check_in("warnings", "is wall-clock time", p.warnings())
 
@@ -318,7 +321,7 @@ def test_help(t):
 
 
 def test_recording(t):
-    """A prediction is a recording like others: report has its figures, and it can be predicted from again."""
+    """A prediction can be recorded like a run: report has its figures, and it can be predicted from again."""
     path = record(t, [workload("lu"), "--threads", "4", "--size", "256"])
     as_recorded = t.path()
     p = Prediction(t, path, "--machine", "distributed", "--processors", "4", "--record-to", as_recorded)
@@ -333,7 +336,7 @@ def test_recording(t):
             b = trace.barrier(id=phase["barrier"])
             check_equal("meetings", b["episodes"], phase["meetings"])
             check_between("lost", b["lost_ns"], phase["wait_ns"] - 2000, phase["wait_ns"] + 2000)
-    # Computing is still computing there; entering barriers has become so, and 256 x 4 x 5 us of it is known.
+    # Computing time is still computing time. Entering barriers has become computing time, too: 256 x 4 x 5 us of it are known.
     facts = [sum(x["work_ns"] for x in Prediction(t, f, "--machine", "ideal", "--processors", "1")[1]["phases"])
              for f in (path, as_recorded)]
     check_between("computing, again", facts[1] - facts[0], 0.95 * 256 * 4 * 5000, 1.1 * 256 * 4 * 5000)
@@ -344,16 +347,16 @@ def test_recording(t):
 
 # --- the paper's figures, from programs ------------------------------------------------------------------------
 
-# What is computed is measured, and recordings of one program differ by what the machine did meanwhile. Here each is held against
-# itself, on several machines; how programs scale, which holds on a machine that is calm only, is for make check-long.
-# test_analyse_predict_paper has all of it with computing that is given.
+# Computing times are measured, and recordings of one program differ by the machine's load. So each recording is compared with
+# itself, on several machines. How programs scale, which can only be checked on a calm machine, is part of make check-long.
+# test_predict_paper.c checks all of it with given computing times.
 SHAPES = bool(os.environ.get("SBT_LONG"))
 COUNTS = (1, 2, 4, 8, 16, 32)
-DISTRIBUTED = ("--machine", "distributed", "--set", "MipsRatio=20")  # their processors were not today's
+DISTRIBUTED = ("--machine", "distributed", "--set", "MipsRatio=20")  # the paper's processors were slower than today's
 
 
 class Curve:
-    """One benchmark, recorded with each number of threads on one CPU, on a machine with as many processors."""
+    """One benchmark, recorded with each number of threads on one CPU, and predicted for a machine with as many processors."""
     def __init__(self, t, paths, *options):
         result = t.sbt("predict", "-q", "--json", *options, *paths, rc=0)
         points = [r for r in map(json.loads, result.out.splitlines()) if r["type"] == "prediction"]
@@ -372,11 +375,10 @@ def computing(t, path):
 
 
 def held(t, look, *names):
-    """
-    look() at the curves of these benchmarks, functions from options to a Curve. On a host that is busy some of the recordings
-    had less of the CPU than they thought, for a guest is not told what its host takes. Where it finds something wrong there,
-    another is made of each, twice at most, and it looks at those that computed least.
-    """
+    """Call look() on the curves of these benchmarks, which are functions from options to a Curve. On a busy host some
+    recordings had less of the CPU than they seemed to have, because a guest does not see all that its host takes. If look()
+    fails there, make another recording of each benchmark, at most twice, and call look() on the recordings with the shortest
+    computing time."""
     def recorded():
         return [[record(t, [workload("sbtpaper"), name, str(n)]) for n in COUNTS] for name in names]
 
@@ -397,8 +399,9 @@ def paper_computing(embar, poisson, cyclic, sparse):
     ideal = [embar("--machine", "ideal", "--set", f"MipsRatio={r}") for r in (2, 1, 0.5, 0.25)]
     for n in COUNTS:
         double, one, half, quarter = (c.ns[n] for c in ideal)
-        # Each thread's time is a line. Its start is what it waits for outside of barriers; with none of that it is exactly so
-        # in test_analyse_predict_paper. The last of them counts, and the last one may change: it bends upwards, if at all.
+        # The time of each thread is a linear function. Its constant part is the wait outside of barriers. Without waits it is
+        # exactly linear in the unit test. The last thread counts, and another thread may become the last, so the curve can only
+        # bend upwards.
         check_between(f"Embar, {n} processors, from 1 to 2 against 0.5 to 1", (double - one) / (one - half), 1.99, 2.1)
         check_between(f"Embar, {n} processors, from 0.5 to 1 against 0.25 to 0.5", (one - half) / (half - quarter), 1.99, 2.1)
         check_between(f"Embar, {n} processors, what does not change", (2 * one - double) / one, -0.0001, 0.3)
@@ -406,7 +409,7 @@ def paper_computing(embar, poisson, cyclic, sparse):
              (("embar", embar), ("poisson", poisson), ("cyclic", cyclic), ("sparse", sparse))}
     check(curve["sparse"].speedup(16) < 1, f"Sparse: {curve['sparse'].ns}")
     if SHAPES:
-        # Threads of one CPU have its caches by turns, and what main does alone stays: less than linear by that.
+        # The threads share the caches of one CPU, and main is alone for some time. So the speedup is less than linear.
         check_between("Embar with 4", curve["embar"].speedup(4), 3, 4.4)
         check_between("Embar with 16", curve["embar"].speedup(16), 8, 17.5)
         for name in ("poisson", "cyclic", "sparse"):
@@ -414,7 +417,7 @@ def paper_computing(embar, poisson, cyclic, sparse):
         check(curve["poisson"].speedup(8) > 2, f"Poisson: {curve['poisson'].ns}")
         check(curve["cyclic"].speedup(8) > 1.3, f"Cyclic: {curve['cyclic'].ns}")
         check(curve["sparse"].ns[32] > curve["sparse"].ns[16], f"Sparse: {curve['sparse'].ns}")
-    # Figure 8: a thread that asks waits until the thread asked has done its share, where nothing interrupts that one.
+    # Figure 8: without interrupts, a thread that requests data waits until the other thread has finished its share.
     policy = {p: cyclic(*DISTRIBUTED, "--set", f"ServicePolicy={p}") for p in ("none", "interrupt", "poll")}
     for n in (2, 4):
         check(policy["none"].ns[n] > max(policy["interrupt"].ns[n], policy["poll"].ns[n]),
@@ -422,8 +425,8 @@ def paper_computing(embar, poisson, cyclic, sparse):
 
 
 def test_paper_computing(t):
-    """Figures 4 and 6: Embar is linear and its time proportional to MipsRatio; Poisson and Cyclic gain from processors,
-    Sparse loses by them."""
+    """Figures 4 and 6: Embar is linear and its time is proportional to MipsRatio. Poisson and Cyclic gain from processors, and
+    Sparse loses."""
     held(t, paper_computing, "embar", "poisson", "cyclic", "sparse")
 
 
@@ -432,7 +435,7 @@ def paper_planes(grid, mgrid):
         ideal = c("--machine", "ideal")
         there = c(*DISTRIBUTED)
         if SHAPES:
-            # Nothing gained: what the threads compute is measured, so it is so to within what the machine did meanwhile.
+            # There is no gain, to within the noise of the measured computing times.
             check_between(f"{name}, 2 against 1", ideal.ns[2] / ideal.ns[1], 0.75, 1.5)
             check_between(f"{name}, 8 against 4", ideal.ns[8] / ideal.ns[4], 0.75, 1.5)
             check_between(f"{name}, 8 against 4, with messages", there.ns[8] / there.ns[4], 0.75, 1.6)
@@ -451,8 +454,8 @@ def paper_planes(grid, mgrid):
 
 
 def test_paper_planes(t):
-    """Figures 4 to 8: a (BLOCK, BLOCK) plane on 2 and 8 threads leaves 1 and 4 idle; expensive messages, and fast processors,
-    move Mgrid's best number of processors down."""
+    """Figures 4 to 8: a (BLOCK, BLOCK) plane on 2 and 8 threads leaves 1 and 4 idle. Expensive messages and fast processors
+    reduce Mgrid's best number of processors."""
     held(t, paper_planes, "grid", "mgrid")
 
 
@@ -464,29 +467,29 @@ def paper_sort(sort):
 
 
 def test_paper_sort(t):
-    """What is sent is much: bandwidth decides."""
+    """Much data is sent, so bandwidth decides."""
     held(t, paper_sort, "sort")
 
 
 # --- threads that sleep ------------------------------------------------------------------------------
 
 def paced(t, how, turn, times_ms, rounds=20, processors="1,2,4"):
-    """Threads that take these times between barriers, and what must come out by these times alone."""
+    """Return a prediction for threads that take these times between barriers. These times alone determine the result."""
     path = t.path()
     us = [str(round(1000 * ms)) for ms in times_ms]
-    # Burning threads on one CPU: how they take turns here is in no prediction.
+    # On one CPU, threads that burn CPU time alternate in a way that no prediction contains.
     t.run(["taskset", "-c", "0", SBT, "record", "-q", "-o", path, "--", workload("paced"), str(rounds), how,
                     str(turn), *us], timeout=60, rc=0)
     return Prediction(t, path, "--machine", "ideal", "--processors", processors)
 
 
 def close(what, got_ns, expected_ms):
-    """Sleeps last longer than they were asked for, never shorter, and so does what a busy machine computes."""
+    """Compare times. Sleeps never last shorter than requested but may last longer, as may computing on a busy machine."""
     check_between(what, got_ns / 1e6, 0.97 * expected_ms, 1.12 * expected_ms + 3)
 
 
 def sleeping(t, turn):
-    """The longest sleep of a round decides, on however few processors; balanced, it is the mean."""
+    """The longest sleep of a round decides, with any number of processors. Balanced, it is the mean."""
     times = [1, 3, 6, 14]
     p = paced(t, "s", turn, times)
     for n in (1, 2, 4):
@@ -508,14 +511,14 @@ def test_all_sleep_alike(t):
     for n in (1, 2, 4):
         close(f"time with {n}", p[n]["time_ns"], 20 * 8)
         close(f"balanced with {n}", p[n]["balanced_ns"], 20 * 8)
-        # They do not wake up at the same moment.
+        # The threads do not wake up at the same moment.
         check(p[n]["limit_cause"] in ("sleep or I/O", "imbalance"), p[n]["limit_cause"])
         if p[n]["balanced_ns"] > 0.98 * p[n]["time_ns"]:
             check_equal(f"limit with {n}", p[n]["limit_cause"], "sleep or I/O")
 
 
 def test_burning_twin(t):
-    """The same times on a CPU: one processor does all of it, and is limited by work."""
+    """The same times on a CPU: one processor does all the work, and the limit is work."""
     times = [1, 3, 6, 14]
     p = paced(t, "b", 0, times, rounds=10)
     close("time with 1", p[1]["time_ns"], 10 * sum(times))
@@ -527,7 +530,8 @@ def test_burning_twin(t):
 
 
 def test_some_sleep_and_some_compute(t):
-    """A processor computes for one thread while others sleep, once they got it to go to sleep; balanced, all do half of both."""
+    """A processor computes for one thread while others sleep, which each need it before they fall asleep. Balanced, all do half
+    of both."""
     p = paced(t, "bbss", 0, [2, 2, 10, 10], rounds=10, processors="1,4")
     check_between("time with 1", p[1]["time_ns"] / 1e6, 0.97 * 10 * 10, 1.12 * 10 * (10 + 2 + 2) + 3)
     close("time with 4", p[4]["time_ns"], 10 * 10)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""What takes long says so, on a terminal, and leaves nothing behind. A library that is preloaded makes it take long."""
+"""Long operations show their progress on a terminal, and erase it afterwards. A preloaded library makes them long."""
 
 import fcntl
 import os
@@ -18,7 +18,7 @@ ERASE = "\r\x1b[K"
 
 
 class Terminal:
-    """A pseudo-terminal as a process's stderr, with its output so far."""
+    """A pseudo-terminal as the stderr of a process, with its output so far."""
 
     def __init__(self, t, args, columns=80, **environment):
         self.master, slave = pty.openpty()
@@ -50,7 +50,7 @@ class Terminal:
 
 
 def screen(told):
-    """What is left of it on the screen."""
+    """Return what is left of the output on the screen."""
     rows = [""]
     for part in re.findall(r"\r\n|\r|\n|\x1b\[K|[^\r\n\x1b]+|\x1b", told):
         if part in ("\r\n", "\n"):
@@ -71,11 +71,11 @@ def slowly(**environment):
     return {"LD_PRELOAD": workload("slow_call.so"), "SLOW_MS": "2500", **environment}
 
 
-NAMES = {"SLOW_POLL": "700"}  # each question
+NAMES = {"SLOW_POLL": "700"}  # delay of each question
 
 
 def check_erased(told, what):
-    """It was drawn on one line more than once, and erased."""
+    """Check that the progress was drawn on one line more than once, and erased."""
     drawn = [m.end() for m in re.finditer(re.escape(what), told)]
     check(len(drawn) >= 2, f"drawn {len(drawn)} times: {told!r}")
     check_in("what came after it", ERASE, told[drawn[-1]:])
@@ -84,7 +84,7 @@ def check_erased(told, what):
 
 
 def test_reading(t):
-    """A file at the start; the rest of its output is what it always is."""
+    """A file is read slowly at the start. The rest of the output is unchanged."""
     plain = t.sbt("list", workload("gen")).out
     terminal = Terminal(t, [SBT, "list", workload("gen")], **slowly(SLOW_FILE="gen"))
     told = terminal.end()
@@ -94,13 +94,13 @@ def test_reading(t):
 
 
 def test_names(t):
-    """Names at the end of a trace."""
+    """Names are read slowly at the end of a trace."""
     terminal = Terminal(t, [SBT, "-o", t.path("report"), "--", workload("early")], **slowly(**NAMES))
     check_erased(terminal.end(), "sbt-trace: looking up names ... ")
 
 
 def test_narrow(t):
-    """Cut to the terminal's width: it would not be one line else."""
+    """The progress is cut to the terminal's width. Otherwise it would take more than one line."""
     told = Terminal(t, [SBT, "list", workload("gen")], columns=20, **slowly(SLOW_FILE="gen")).end()
     drawn = re.findall(r"\r(sbt-trace: [^\r\x1b]*)", told)
     check(drawn, f"{told!r}")
@@ -108,7 +108,7 @@ def test_narrow(t):
 
 
 def test_quiet(t):
-    """Not where it is no terminal, not with -q, not where the terminal cannot, and not for what is quick."""
+    """No progress is shown without a terminal, with -q, on a terminal that cannot erase lines, and for quick operations."""
     result = t.run([SBT, "list", workload("gen")], env=clean_environment(TERM="xterm", **slowly(SLOW_FILE="gen")))
     check_equal("stderr that is a file", result.err, "")
     start = time.monotonic()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Real programs, as Debian has them: every call that bpftrace counts in the same run is there, and the sites are in the
-files that they name. Times are held against bpftrace's in tests/bench."""
+"""Real programs in Debian's builds: every call that bpftrace counts in the same run is found, and the call sites are in the
+files that they name. tests/bench compares the times with bpftrace's."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from harness import SBT, Skip, Trace, check, check_equal, clean_environment, rea
 
 PAIRED = True
 
-# As MPI's standard has them, of those that LAMMPS and HPCC call.
+# Functions of MPI's standard that LAMMPS and HPCC call.
 MPI = ("MPI_Barrier", "MPI_Allreduce", "MPI_Allgather", "MPI_Allgatherv", "MPI_Alltoall", "MPI_Alltoallv",
        "MPI_Reduce_scatter", "MPI_Comm_split", "MPI_Comm_dup", "MPI_Comm_create", "MPI_Cart_create")
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -45,18 +45,19 @@ def there(*programs):
 
 
 def library(program, name):
-    """The file of a library that the program needs."""
+    """Return the file of a library that the program needs."""
     out = subprocess.run(["ldd", shutil.which(program)], capture_output=True, text=True, check=True).stdout
     return os.path.realpath(re.search(r"%s\S* => (\S+)" % re.escape(name), out).group(1))
 
 
 class Counts:
-    """Calls by process, function and a place in its page that a register points to, counted by bpftrace from now on."""
+    """Counts of calls by process, function, and offset in its page of the address in a register, made by bpftrace from the
+    construction on."""
 
     def __init__(self, t, path, symbols, register="0"):
         libc = library(workload("gen"), "libc.so.6")
         known = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=True).stdout
-        # It may attach its probes in this order or in the other one: when both ends are there, all are.
+        # bpftrace may attach its probes in any order. When the first and the last are attached, all are.
         text = 'uprobe:%s:pthread_barrier_init { printf("first\\n"); }\n' % libc
         for symbol in symbols:
             if re.search(r" [TW] %s(@|$)" % symbol, known, re.M):
@@ -90,7 +91,7 @@ class Counts:
 
 
 def check_sites(trace, family):
-    """Each site is in its module's code, in the function that is named, if any is."""
+    """Check that each site is in its module's code and, if it has a function name, in that function."""
     functions, n = {}, 0
     for row in trace.barriers(family=family):
         for site in row["callsites"]:
@@ -109,7 +110,7 @@ def check_sites(trace, family):
 
 
 def mpi(t, command, cwd):
-    """Traced within mpirun: so no rank runs before it is known."""
+    """Trace within mpirun, so that no rank runs before it is known."""
     counts = Counts(t, library(command[0], "libmpi.so"), MPI)
     out = t.path()
     result = t.run(["mpirun.openmpi", "--oversubscribe", "-n", "2", SBT, "--json", "-o", out, "--", *command],
@@ -151,7 +152,7 @@ def test_hpcc(t):
 
 
 def test_graphicsmagick(t):
-    """The end of every parallel region that two threads run, of a program that has lost its names."""
+    """The end of every parallel region that two threads run is found, in a stripped program."""
     there("gm", "bpftrace")
     counts = Counts(t, library("gm", "libgomp.so"), ("GOMP_parallel",), 'reg("di")')
     trace = t.trace(["gm", "convert", "-size", "200x200", "plasma:red-blue", "-gaussian", "0x2", "-median", "2", "null:"],

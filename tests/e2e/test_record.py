@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Recordings: what is printed from one is what was printed live; cut, damaged and foreign files; parts of a run."""
+"""Recordings: output from a recording equals the live output; cut, damaged and foreign files; parts of a run."""
 
 import os
 import re
@@ -22,7 +22,7 @@ GEN = [workload("gen"), "--threads", "4", "--rounds", "60", "--work", "random:10
 
 
 def report(t, recording, *options, rc=0):
-    """What report prints, as text."""
+    """Return the text that report prints."""
     path = t.path()
     result = t.sbt("report", "-o", path, *options, recording)
     check(result.rc == rc, f"report {options}: exit status {result.rc}, expected {rc}; {short(result.err)}")
@@ -51,7 +51,7 @@ def first_difference(a, b):
 
 
 def check_same(t, command, *options, view=(), env=None):
-    """One capture, printed live and from the recording, byte by byte."""
+    """Compare the live output of a capture with the output from its recording, byte by byte."""
     for form in ("--json", "--csv", None):
         recording, live = t.path(), t.path()
         forms = [form] if form else []
@@ -90,7 +90,7 @@ def test_same_numbers_of_marked_programs(t):
 
 
 def check_same_attached(t, *targets, before=lambda: None):
-    """Attached to processes, or to all: threads that are there, start and exit are on record, too."""
+    """Attached to processes, or to all: existing threads, starts and exits are recorded, too."""
     for form in ("--json", None):
         recording, log = t.path(), t.path()
         gen = t.gen("--threads", "3", "--rounds", "60", *PACE, "--log", log, wait=True)
@@ -114,7 +114,7 @@ def test_same_numbers_of_processes_that_run(t):
 
 @alone
 def test_same_numbers_of_the_whole_machine(t):
-    """Others come meanwhile, one of them under another number of the same program."""
+    """Other processes start meanwhile, one of them the same program with another number."""
     def others():
         for name in ("gen", "gen_gomp"):
             check_equal(name, t.gen("--rounds", "30", "--threads", "2", name=name).wait().rc, 0)
@@ -137,7 +137,8 @@ def test_same_numbers_of_hostile_names(t):
 
 
 def test_read_without_rights(t):
-    """A user that may read the file may read the report: unprivileged, without capabilities, and without the traced program."""
+    """The right to read the file is enough to print the report: unprivileged, without capabilities, and without the traced
+    program."""
     recording, program, sbt = t.path(), t.path(), t.path()
     shutil.copy(workload("gen"), program)
     shutil.copy(SBT, sbt)
@@ -159,7 +160,7 @@ def test_read_without_rights(t):
 
 
 def test_record_is_the_command(t):
-    """The command's output and status are its own; nothing is printed but where the recording is."""
+    """The command's output and status are its own. Only the path of the recording is printed in addition."""
     recording, log = t.path(), t.path()
     result = t.sbt("record", "-o", recording, "--", *GEN, "--log", log, rc=0)
     check(re.fullmatch(r"sbt-trace: recorded [0-9.]+ [KM]B: sbt-trace report \S+\n", result.err), result.err)
@@ -205,7 +206,8 @@ def test_foreign_files(t):
 
 
 def test_cut_anywhere(t):
-    """Cut after any byte: a prefix of the run, said to be one, or no recording; never a crash."""
+    """A recording that is cut after any byte is either a prefix of the run, reported as such, or no recording. It never causes
+    a crash."""
     recording = t.path()
     t.sbt("record", "-q", "-o", recording, "--", workload("gen"), "--threads", "4", "--rounds", "4000")
     whole = report_trace(t, recording).end["episodes"]
@@ -223,7 +225,7 @@ def test_cut_anywhere(t):
 
 
 def test_killed(t):
-    """SIGKILL: what was written until a second before is there, and the rest is reported as missing."""
+    """After SIGKILL, the data written until a second before can be read, and the rest is reported as missing."""
     recording = t.path()
     gen = t.gen("--threads", "2", "--forever", "--work", "fixed:0=1ms,1=1ms", wait=True)
     tracer = t.start([SBT, "record", "-o", recording, "-p", str(gen.pid)])
@@ -243,7 +245,7 @@ def test_killed(t):
 
 
 def test_full_disk(t):
-    """The command runs to its end; what was written reads; the status says that it is incomplete."""
+    """The command runs to its end. The written data can be read, and the status says that it is incomplete."""
     disk = t.path("disk")
     os.mkdir(disk)
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", disk], check=True)
@@ -259,7 +261,7 @@ def test_full_disk(t):
 
 
 def check_part(whole, part, lost=0):
-    """The episodes of a window, which are some of the whole, and no more is called lost than there was."""
+    """Check the episodes of a window: they are a part of the whole, and no more is reported as lost than in the whole."""
     complete = [e for e in told(part) if e["state"] == "complete"]
     check(all(e["t_ns"] >= 0 for e in complete), "before the window")
     check_equal("lost", part.end["lost_total"], lost)
@@ -270,7 +272,7 @@ def check_part(whole, part, lost=0):
 
 @paired
 def test_window(t):
-    """Part of a run: the episodes of that time, none of the others, and nothing is called lost."""
+    """A part of a run has exactly the episodes of that time, and no lost records."""
     recording, log = t.path(), t.path()
     t.sbt("record", "-q", "-o", recording, "--", workload("gen"), "--threads", "3", "--rounds", "200", "--work",
           "fixed:0=2ms,1=1ms,2=1ms", "--work-by", "sleep", "--log", log)
@@ -298,7 +300,7 @@ def test_rows(t):
 
 
 def test_rows_of_episodes(t):
-    """Live reports cover only the barriers and threads that were asked for, as the rows at the end do."""
+    """Live reports cover only the requested barriers and threads, as do the rows at the end."""
     recording, table = t.path(), t.path()
     lu = [workload("lu"), "--size", "40", "--threads", "3", "--sleep-work", "1000"]
     t.sbt("record", "-q", "-o", recording, "--", *lu)
@@ -339,7 +341,7 @@ def test_hang_is_on_record(t):
 
 @paired
 def test_ranks_recorded_apart(t):
-    """Each rank's own recording, as of nodes of their own, read as one run: every episode with both."""
+    """Each rank has its own recording, as if made on separate nodes. They are read as one run: every episode has both ranks."""
     name = t.path("rank")
     t.run([*MPIRUN["openmpi"], "-n", "2", "sh", "-c",
                     f"OMPI_COMM_WORLD_LOCAL_SIZE=1 exec {SBT} record -q -o {name}.$OMPI_COMM_WORLD_RANK -- "
@@ -353,7 +355,7 @@ def test_ranks_recorded_apart(t):
     trace = Trace(t, path)
     barriers = [b for b in trace.barriers() if b["episodes"] >= 80]
     check_equal("sites", [(b["participants"], b["incomplete"]) for b in barriers], [(2, 0)])
-    # In the other order, by the other clock: the same episodes; and a window is by the times that are printed.
+    # The other order of recordings, with the other clock, gives the same episodes. A window refers to the printed times.
     path = t.path()
     check_equal("status", t.sbt("report", "--json", "-o", path, "-W", name + ".1", name + ".0").rc, 0)
     other = Trace(t, path)
@@ -371,7 +373,7 @@ def test_ranks_recorded_apart(t):
 
 
 def test_nothing_is_destroyed(t):
-    """What is read is not written over, and a recording is not given up for one that never begins."""
+    """Files that are read are not overwritten, and an existing recording is kept if a new one never begins."""
     recording = t.path()
     t.sbt("record", "-q", "-o", recording, "--", *GEN)
     whole = read_bytes(recording)
@@ -401,8 +403,8 @@ def test_beyond_the_end(t):
 
 @paired
 def test_window_in_a_meeting(t):
-    """A thread that departed is back before the other one has woken up, on one CPU: what is left of an episode that began before the
-    window is none of the next."""
+    """On one CPU, a thread that departed arrives again before the other one has woken up. If an episode began before the
+    window, its rest does not belong to the next episode."""
     recording = t.path()
     t.run(["taskset", "-c", "0", SBT, "record", "-q", "-o", recording, "--", workload("gen"), "--threads", "2", "--rounds",
            "40", "--work", "fixed:0=2ms,1=1ms"])
@@ -418,7 +420,7 @@ def test_window_in_a_meeting(t):
 
 
 def numbers(trace):
-    """tid -> number of all threads that a report names."""
+    """Return tid -> number for all threads that a report names."""
     out = {}
     for record in trace.all("process") + trace.all("barrier") + trace.all("episode"):
         for x in record["threads"]:
@@ -428,7 +430,7 @@ def numbers(trace):
 
 @paired
 def test_window_keeps_numbers(t):
-    """A thread shown in part of a run has the number that it has in all of it; its own phases are those of the whole."""
+    """A thread shown in a part of a run has the same number as in all of it. Its own phases are those of the whole."""
     recording = t.path()
     t.sbt("record", "-q", "-o", recording, "--", workload("gen"), "--threads", "4", "--rounds", "60", "--work",
           "fixed:0=3ms,1=2ms,2=1ms,3=100us", "--work-by", "sleep")
@@ -436,7 +438,7 @@ def test_window_keeps_numbers(t):
     known = numbers(whole)
     check_equal("numbers", sorted(known.values()), [0, 1, 2, 3])
     for episode in told(whole)[10:40:5]:
-        # The last to come first, then fewer and fewer of them: those that are seen differ from window to window.
+        # The window includes all arrivals of an episode, then fewer and fewer of the last ones, so different threads are in it.
         arrived = sorted(x["arrive_ns"] for x in episode["threads"])
         for first in arrived:
             part = report_trace(t, recording, "-W", "--from", f"{first / 1e9 - 1e-6:.9f}", "--to",
@@ -444,7 +446,7 @@ def test_window_keeps_numbers(t):
             found = numbers(part)
             check(found, "no thread in the window")
             check_equal("numbers", {tid: known[tid] for tid in found}, found)
-            # A waiting thread does not work: the time in it is no more than the window.
+            # A waiting thread does not work, so its work is at most the rest of the window.
             for x in part.all("process")[0]["threads"]:
                 check_between(f"work and idle time of {x['tid']}", x["work_ns"] + x["idle_ns"], 0, 4.52e6)
 
@@ -466,7 +468,7 @@ def test_window_is_said(t):
 
 @paired
 def test_window_without_a_meeting(t):
-    """Two of three have arrived: nothing is lost there, and nothing is known to be."""
+    """Two of three threads have arrived. Nothing was lost there, and nothing is known."""
     recording = t.path()
     t.sbt("record", "-q", "-o", recording, "--", workload("gen"), "--threads", "3", "--rounds", "20", "--work",
           "fixed:0=9ms,1=1ms,2=2ms", "--work-by", "sleep")
@@ -502,7 +504,7 @@ def test_rows_are_said(t):
     check_equal("rows", {x["tid"] for b in part.barriers() for x in b["threads"]}, {tid})
     empty = report_trace(t, recording, "--thread", "1")
     check_equal("rows of no thread", empty.barriers(), [])
-    # The last arriver is not forgotten with its row.
+    # The last arriver is known even if its row is omitted.
     last = whole.barrier(function="lu_block")["last_tid"]
     other = next(x["tid"] for x in whole.barrier(function="lu_block")["threads"] if x["tid"] != last)
     number = next(x["index"] for x in whole.barrier(function="lu_block")["threads"] if x["tid"] == last)
@@ -510,7 +512,7 @@ def test_rows_are_said(t):
 
 
 def test_command_that_cannot_be_run(t):
-    """No recording of it; what was there stays."""
+    """The command cannot be run. No recording is made, and an existing file stays."""
     old, new, text, plain = t.path(), t.path("new"), t.path(), t.path()
     for path, mode in ((text, 0o755), (plain, 0o644)):
         write_file(path, "no program\n")
@@ -529,7 +531,7 @@ def test_command_that_cannot_be_run(t):
 
 
 def test_readable_while_it_is_recorded(t):
-    """SIGUSR1: all up to then is in the file."""
+    """After SIGUSR1, the file has everything until then."""
     recording = t.path()
     gen = t.gen("--threads", "2", "--forever", "--work", "fixed:0=1ms,1=1ms", wait=True)
     tracer = t.start([SBT, "record", "-o", recording, "-p", str(gen.pid)])
@@ -538,7 +540,7 @@ def test_readable_while_it_is_recorded(t):
     size = os.path.getsize(recording)
     wait_for("episodes are written", lambda: os.path.getsize(recording) > size + 500, 20)
     seen = report_trace(t, recording).end["episodes"]
-    # Within the second after which it would have been written anyhow.
+    # This is within the second after which it would be written anyway.
     size = os.path.getsize(recording)
     tracer.signal(signal.SIGUSR1)
     wait_for("it is written", lambda: os.path.getsize(recording) > size)
@@ -553,7 +555,8 @@ def test_readable_while_it_is_recorded(t):
 
 
 def test_file_of_each_rank(t):
-    """One sbt-trace records all ranks of a machine: one without a file says where its rank is."""
+    """One sbt-trace runs for each rank of a machine. The first one records all ranks. The others write no file, and say where
+    their rank is recorded."""
     name = t.path("own")
     result = t.run([*MPIRUN["openmpi"], "-n", "2", "sh", "-c",
                     f"exec {SBT} record -o {name}.$OMPI_COMM_WORLD_RANK -- {workload('gen_openmpi')} --rounds 30"],
@@ -568,7 +571,7 @@ def test_file_of_each_rank(t):
 
 
 def test_pages_of_help(t):
-    """Each command has a page of its own, that fits; with what it takes."""
+    """Each command has its own help page, which fits, and lists its options."""
     pages = {c: t.sbt(*([c] if c else []), "--help").out
              for c in ("", "trace", "record", "report", "diff", "series", "predict")}
     check_equal("different pages", len(set(pages.values())), len(pages))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""What was not seen, or only in part: the same remarks in every report of a run and in every format, and each of them once."""
+"""Remarks about what was not recorded, or only in part: every report of a run and every format has the same remarks, each of
+them once."""
 
 import json
 import os
@@ -60,7 +61,7 @@ def flat(text):
 
 
 def in_text(what, text, of):
-    """Each is in the report's own section, once."""
+    """Check that each remark is in the report's own section, once."""
     check_equal(f"{what}: sections", text.count(HEAD), 1)
     section = flat(text[text.index(HEAD):])
     for _, _, sentence in of:
@@ -68,7 +69,7 @@ def in_text(what, text, of):
 
 
 def check_everywhere(t, command, kind):
-    """One run, recorded, and its views: all have the remarks that the run itself had."""
+    """Record one run. Check that all views have the remarks of the live run."""
     recording, report = t.path(), t.path()
     trace = t.trace(command, "--record", recording)
     found = remarks(trace.records)
@@ -96,7 +97,7 @@ def test_spinning_by_flags(t):
 
 
 def test_spinning_and_sleeping(t):
-    """Threads that sleep in their work are not busy all their lives: the report still says that such waits are not traced."""
+    """Threads that sleep in their work are not always busy. The report still says that such waits are not traced."""
     source, binary = t.path("spins.c"), t.path("spins")
     write_file(source, SPINS)
     subprocess.run(["gcc", "-O1", "-pthread", "-o", binary, source], check=True)
@@ -120,7 +121,8 @@ def test_sums(t):
 
 
 def test_not_looked_for(t):
-    """Barriers by hand and rounds of fork and join are not found there: the report says that they were not searched for, and what finds them."""
+    """Hand-written barriers and fork-join rounds are not found there. The report says that they were not searched for, and
+    which option finds them."""
     joins, gen = [workload("gen_forkjoin"), "--threads", "3", "--rounds", "5"], [workload("gen"), "--threads", "2", "--rounds", "5"]
     for command in (joins, gen):
         for options, words in (((), None), (("--aggregate",), "without --aggregate they are"),
@@ -134,7 +136,7 @@ def test_not_looked_for(t):
 
 
 def test_processes_made(t):
-    """The cost of creating a process is in no estimate: the report says so where many are created."""
+    """No estimate includes the cost of creating a process. The report says so if many are created."""
     forks = workload("forks")
     for command, options, words in (([forks, "150"], (), "created 150 processes, which executed 0 programs"),
                                     ([forks, "150", "/bin/true"], (), "created 150 processes, which executed 150 programs"),
@@ -162,7 +164,7 @@ def test_page(t):
 
 
 def test_said_once(t):
-    """Where the report goes to stderr, or is text on stdout, a remark about its end is not printed as well."""
+    """If the report goes to stderr, or is text on stdout, a remark is not printed separately as well."""
     for command, words in ((FLAGS, "called no barrier"), (HANDED, "a candidate only")):
         result = t.sbt("--", *command, rc=0)
         check_equal("stderr", flat(result.err).count(words), 1)
@@ -174,7 +176,7 @@ def test_said_once(t):
 
 
 def test_record_alone(t):
-    """record prints no report: what was not traced is reported, and is in the recording."""
+    """record prints no report. What was not traced is printed, and is in the recording."""
     path = t.path()
     result = t.sbt("record", "-o", path, "--", *SPUN)
     check_in("stderr", "called no barrier", result.err)
@@ -190,7 +192,7 @@ def spinning(t):
 
 
 def test_attached(t):
-    """Threads that still run when tracing ends are seen to spin, too, in an interim report as well."""
+    """Threads that still run when tracing ends are also recognised as spinning, also in an interim report."""
     process = spinning(t)
     tracer = t.attach("-p", str(process.pid), form=None)
     tracer.process.signal(10)  # SIGUSR1
@@ -202,7 +204,7 @@ def test_attached(t):
 
 
 def test_busy_at_barriers(t):
-    """Threads that are busy up to the barriers at which they meet do not spin in code of their own."""
+    """Threads that are busy until they arrive at common barriers do not spin in code of their own."""
     gen = t.gen("--threads", "2", "--work", "fixed:0=2ms,1=2ms", "--forever", "--alarm", "60")
     tracer = t.attach("-p", str(gen.pid))
     tracer.process.signal(10)
@@ -219,7 +221,7 @@ def test_top(t):
 
 
 def test_what_was_asked_for(t):
-    """What -w and -b name and is not there: live, and from a recording with options of its own."""
+    """-w and -b name functions that do not exist: live, and with options for a recording."""
     gen = [workload("gen"), "--threads", "2", "--rounds", "5"]
     trace = t.trace(gen, "-w", "no_such_place", "-b", "no_such_function@all")
     found = [(k, s) for k, _, s in remarks(trace.records)]
@@ -235,7 +237,7 @@ def test_what_was_asked_for(t):
 
 
 def test_schema(t):
-    """Each kind that programs can say is in the schema's own list."""
+    """The schema lists each kind of remark that the programs can print."""
     schema = subprocess.run([SBT, "--json-schema"], capture_output=True, check=True, text=True).stdout
     for kind in ("spinning_code", "candidate", "left_out", "unmet", "user_barrier", "not_traced"):
         check_in("schema", kind, schema)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""What is printed while the program runs and at its end; options and the thesis's variables; JSON
-and CSV."""
+"""Output during the run and at its end; options and the thesis's environment variables; JSON and CSV."""
 
 import json
 import os
@@ -27,7 +26,7 @@ def count(text, pattern):
 
 
 def watched(text):
-    """Functions of the episodes shown in full."""
+    """Return the functions of the episodes shown in full."""
     return re.findall(r"^SBT barrier watch in lu\.c:\d+ \((\w+)\)$", text, re.M)
 
 
@@ -67,7 +66,7 @@ def test_watch_by_given_name(t):
 
 
 def test_several_names_for_one(t):
-    """The first counts."""
+    """The first name counts."""
     trace = t.trace(LU, "--name", "pivot=lu_block", "--name", f"row={LOOP}", "--name", "again=lu_block", "-w", "pivot")
     check_equal("name", trace.barrier(function="lu_block")["name"], "pivot")
     check_equal("episodes", len(trace.all("episode")), SIZE - 1)
@@ -80,7 +79,8 @@ def test_watched_that_was_not_met(t):
 
 
 def test_watched_in_full(t):
-    """As in figure 3.6: barrier, phase and total time, the order of arrival."""
+    """As in figure 3.6 of E. Novillo's thesis (University of Alberta, 2002): barrier, phase and total time, the order of
+    arrival."""
     text = t.text(LU, "-w", "lu_block")
     blocks = text.split("SBT barrier watch in ")[1:]
     for number, block in enumerate(blocks, 1):
@@ -126,7 +126,7 @@ def test_warnings(t):
         check_equal("threshold", w["threshold_ns"], 10_000_000)
         check(w["barrier_ns"] > 10_000_000, w)
         check_equal("barrier", w["barrier"], trace.barrier()["id"])
-    # The one that does nothing may be resumed later than the one that sleeps, by milliseconds on a busy host.
+    # The thread without work may be resumed later than the one that sleeps, by milliseconds on a busy host.
     check_between("barrier time", statistics.median(w["barrier_ns"] for w in trace.all("warning")), 17_000_000, 60_000_000)
     check_equal("episodes, for nothing is watched", len(trace.all("episode")), 0)
 
@@ -187,7 +187,7 @@ def test_no_debug(t):
                 (0, plain.stdout, plain.stderr))
     check(not os.path.exists(path) or not os.path.getsize(path), "a report all the same")
     result = t.sbt("--", "sh", "-c", "exit 9", env=clean_environment(SBT_NO_DEBUG="1"), rc=9)
-    # It wants no privilege either, and keeps to the user behind sudo.
+    # Without tracing, sbt-trace needs no privilege, and the command still runs as the user behind sudo.
     result = t.sbt("--", "id", "-u", env=clean_environment(SBT_NO_DEBUG="1", SUDO_UID="65534",
                                                            SUDO_GID="65534"))
     check_equal("user", result.out, "65534\n")
@@ -227,11 +227,11 @@ def test_text_report(t):
 
 @alone
 def test_high_cost_is_said(t):
-    # One thread alone never waits: its phases are short whatever the machine does.
+    # A single thread never waits, so its phases are short on any machine.
     text = t.text([workload("gen"), "--threads", "1", "--rounds", "20000"])
     check_in("cost", "WARNING: gen (pid", text[text.index("COST OF TRACING"):])
     check_not_in("cost", "less than 5 µs of work", text)
-    # Where the machine is slow the threads take longer from one barrier to the next, with nothing to do.
+    # On a slow machine the threads take longer from one barrier to the next, although they have no work.
     path = t.path()
     t.run([SBT, "record", "-o", path, "--", workload("gen"), "--threads", "2", "--rounds", "20000"])
     text = t.run([SBT, "report", path]).out
@@ -245,7 +245,7 @@ def test_high_cost_is_said(t):
 
 
 def on_a_terminal(t, env):
-    """What sbt-trace writes to a terminal that is its stdout."""
+    """Return what sbt-trace writes to a terminal that is its stdout."""
     gen = t.gen("--threads", "2", "--rounds", "30", wait=True)
     master, slave = pty.openpty()
     t.at_end(os.close, master)
@@ -270,7 +270,7 @@ def on_a_terminal(t, env):
 
 
 def test_cost_for_others_is_said(t):
-    """With causes on the whole machine pays a little for page faults; without, no program does."""
+    """With causes, all processes of the machine pay a little for page faults. Without causes, no process does."""
     others = "a page fault of any process on this machine"
     check_in("report", others, " ".join(t.text(LU).split()))
     check_not_in("report", others, " ".join(t.text(LU, "--no-causes").split()))
@@ -363,7 +363,7 @@ def test_schema(t):
     rules = schema()
     check_equal("types", {r["properties"]["type"]["const"] for r in rules["oneOf"]} >=
                 {"session", "episode", "warning", "barrier", "process", "end"}, True)
-    # The validator itself must be able to say no.
+    # Check that the validator can reject a record.
     trace = t.trace(LU, "-w", "run")
     for breaking in ({"pid": "one"}, {"state": "odd"}, {"unheard_of": 1}, {"threads": None}):
         record = dict(trace.all("episode")[0], **breaking)
@@ -382,7 +382,7 @@ def test_ids_are_the_same_from_run_to_run(t):
 
 
 def test_json_to_stdout(t):
-    """Without a command the report goes to stdout, by -p as by -a."""
+    """Without a command the report goes to stdout, with -p and with -a."""
     gen = t.gen("--rounds", "10", wait=True)
     p = t.start([SBT, "--json", "-p", str(gen.pid)])
     wait_for("the session record", lambda: "session" in p.out)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Not as root: two capabilities are enough for one's own processes; a message names what more a feature needs; and rights that are
-not needed any more are given up."""
+"""Tracing without root: two capabilities are enough for a user's own processes, messages name the capabilities that a feature
+additionally needs, and rights that are no longer needed are dropped."""
 
 import json
 import os
@@ -21,13 +21,13 @@ UNPRIVILEGED_WORDS = ["setpriv", f"--reuid={UNPRIVILEGED}", f"--regid={UNPRIVILE
 
 
 def as_unprivileged(*capabilities):
-    """A user with these capabilities and no others, as pam_cap or a service manager gives them."""
+    """Return a command prefix for a user with these capabilities and no others, as pam_cap or a service manager gives them."""
     given = ",".join(["-all", *(f"+{c}" for c in capabilities)])
     return [*UNPRIVILEGED_WORDS, f"--inh-caps={given}", f"--ambient-caps={given}"]
 
 
 def caps_of(pid):
-    """Its sets of capabilities, from /proc/PID/status."""
+    """Return its sets of capabilities, from /proc/PID/status."""
     text = read_proc(pid, "status").decode()
     return {k: int(v, 16) for k, v in re.findall(r"^(Cap\w+):\s+([0-9a-f]+)$", text, re.M)}
 
@@ -37,7 +37,7 @@ def mask(*names):
 
 
 class Place:
-    """Files that an unprivileged user may read and execute, and write next to."""
+    """Files that an unprivileged user may read and execute, in a folder that the user may write to."""
 
     def __init__(self, t):
         self.t = t
@@ -65,7 +65,7 @@ class Place:
 
 
 def test_root_with_these_two_alone(t):
-    """As in a container: it cannot drop its privileges to read debug information, and still has all names."""
+    """As in a container: sbt-trace cannot drop its privileges to read debug information, and still has all names."""
     place, given = Place(t), "-all,+bpf,+perfmon"
     os.chmod(place.out, 0o777)
     prefix = ["setpriv", f"--bounding-set={given}", f"--inh-caps={given}"]
@@ -76,7 +76,7 @@ def test_root_with_these_two_alone(t):
 
 
 def test_two_are_enough(t):
-    """As a user: launched, attached to, recorded, with causes and counters, by name and line."""
+    """As an unprivileged user: programs are launched, attached to and recorded, with causes, counters, names and lines."""
     place, unprivileged = Place(t), as_unprivileged("bpf", "perfmon")
     for words in ([], ["-e", "task-clock,page-faults"], ["--attach", "multi"]):
         trace = place.trace(unprivileged, *words, "--", place.gen, "--threads", "3", "--rounds", "40").nothing_lost()
@@ -96,7 +96,7 @@ def test_two_are_enough(t):
 
 
 def test_file_capabilities(t):
-    """setcap, as the error message says: for any user."""
+    """setcap, as the error message says, works for any user."""
     if not shutil.which("setcap"):
         raise Skip("no setcap")
     place = Place(t)
@@ -104,7 +104,7 @@ def test_file_capabilities(t):
     plain = [*UNPRIVILEGED_WORDS, "--inh-caps=-all"]
     trace = place.trace(plain, "--", place.gen, "--threads", "2", "--rounds", "30").nothing_lost()
     check_equal("episodes", trace.barrier()["episodes"], 30)
-    # And its command has none of them.
+    # The command has none of these capabilities.
     show = ["sh", "-c", "grep -E '^(Cap|NoNewPrivs|Groups|Uid)' /proc/self/status"]
     alone = t.run([*plain, *show]).out
     check_in("sets", "CapEff:\t0000000000000000", alone)
@@ -112,7 +112,7 @@ def test_file_capabilities(t):
 
 
 def test_command_has_its_own(t):
-    """What COMMAND may do is what it might without us: as root, as root with less, by ambient capabilities."""
+    """COMMAND has the same rights as without sbt-trace: as root, as root with fewer capabilities, with ambient capabilities."""
     place = Place(t)
     show = ["sh", "-c", "grep -E '^(Cap|NoNewPrivs|Groups|Uid)' /proc/self/status"]
     for prefix in ([], ["setpriv", "--bounding-set=-net_admin", "--inh-caps=-net_admin"],
@@ -120,7 +120,7 @@ def test_command_has_its_own(t):
         alone = t.run([*prefix, *show]).out
         check_in("sets", "CapBnd", alone)
         check_equal(f"rights of the command with {prefix}", place.trace(prefix, "--", *show).result.out, alone)
-    # As another user it has none of the capabilities given to sbt-trace.
+    # As another user, COMMAND has none of the capabilities given to sbt-trace.
     trace = place.trace(as_unprivileged("bpf", "perfmon", "setuid", "setgid", "kill", "sys_ptrace"), "-u", "daemon", "--",
                         *show)
     for name in ("CapInh", "CapPrm", "CapEff", "CapAmb"):
@@ -145,12 +145,12 @@ def test_other_users_processes(t):
     trace = place.trace(as_unprivileged("bpf", "perfmon", "sys_ptrace"), "-d", "0.5", "-p", str(p.pid)).nothing_lost()
     check(trace.barrier(function="site_0")["episodes"] > 20, "nothing was seen of the running process")
     trace = place.trace(as_unprivileged("bpf", "perfmon", "sys_ptrace"), "-d", "0.5", "-a", "--comm", "gen")
-    # Others have gens of their own.
+    # Other processes may run gen as well.
     check(trace.barrier(function="site_0", pid=p.pid)["episodes"] > 20, "nothing was seen under -a")
 
 
 def test_file_that_is_gone(t):
-    """A program that was deleted is read with CAP_CHECKPOINT_RESTORE; without, its names are missing and nothing else."""
+    """A deleted program can be read with CAP_CHECKPOINT_RESTORE. Without it, only its names are missing."""
     place = Place(t)
     for more, named in (([], False), (["checkpoint_restore"], True)):
         program = place.copy(workload("gen"), "gone")
@@ -166,7 +166,7 @@ def test_file_that_is_gone(t):
 
 
 def test_perf_uprobes_want_more(t):
-    """The kernel asks for CAP_SYS_ADMIN there: the sentence names it."""
+    """The kernel requires CAP_SYS_ADMIN for this, and the message names it."""
     place = Place(t)
     refused = t.run([*as_unprivileged("bpf", "perfmon"), place.sbt, "--attach", "perf", "--", "true"])
     if refused.rc:
@@ -176,7 +176,7 @@ def test_perf_uprobes_want_more(t):
 
 
 def test_given_up(t):
-    """While it traces, root has what tracing takes; nothing that it starts will have more."""
+    """While it traces, root has only the rights that tracing needs. Nothing that it starts can get more."""
     p = t.start([SBT, "-q", "-o", t.path(), "--", workload("gen"), "--threads", "2", "--rounds", "1000", "--work",
                  "fixed:0=1ms,1=1ms"])
     before = caps_of(os.getpid())
@@ -210,7 +210,7 @@ def test_given_up(t):
 
 
 def looking():
-    """What hang may have kept: of what tracing takes, all but signals."""
+    """Return the rights that hang may keep: those of tracing, except signals."""
     keep = mask("dac_read_search", "ipc_lock", "setgid", "setuid", "sys_ptrace", "perfmon", "bpf", "checkpoint_restore")
     try:
         return keep | (mask("sys_admin") if int(read_text("/proc/sys/kernel/perf_event_paranoid")) > 2 else 0)
@@ -219,7 +219,7 @@ def looking():
 
 
 def test_hang_gives_up(t):
-    """It looks with what looking takes, opens its output, and then may write nowhere else."""
+    """hang examines the process with the rights that this needs, opens its output, and can then write nowhere else."""
     p = t.start([workload("hung"), "--kind", "pipe", "--threads", "16", "--missing", "3"])
     wait_for("it hangs", lambda: read_proc(p.pid, "wchan") == b"futex_wait_queue" or
              len(os.listdir(f"/proc/{p.pid}/task")) >= 16)
@@ -227,7 +227,7 @@ def test_hang_gives_up(t):
     pipe = t.path("pipe")
     os.mkfifo(pipe)
     hang = t.start([SBT, "hang", "--json", "-o", pipe, "-p", str(p.pid)])
-    # It has looked and waits for a reader.
+    # It has examined the process and waits for a reader.
     wait_for("it opens its output", lambda: caps_of(hang.pid).get("CapEff") not in (None, before["CapEff"]) and
              read_proc(hang.pid, "wchan") == b"wait_for_partner")
     caps = caps_of(hang.pid)
@@ -241,14 +241,14 @@ def test_hang_gives_up(t):
     check(looking() & before["CapEff"] in seen, f"rights while it wrote: {[hex(s or 0) for s in seen]}")
     check_equal("exit status", hang.wait().rc, 0)
     check(any(r["type"] == "hang" for r in records), f"no hang: {[r['type'] for r in records]}")
-    # It has what a directory of another user's takes, until then.
+    # Until then it has the rights to use a directory of another user.
     folder = t.path("theirs")
     os.mkdir(folder, 0o700)
     os.chown(folder, UNPRIVILEGED, UNPRIVILEGED)
     for path in (os.path.join(folder, "out"), os.path.join(folder, "out")):
         result = t.run([SBT, "hang", "--json", "-o", path, "-p", str(p.pid)], rc=0)
         os.chown(path, UNPRIVILEGED, UNPRIVILEGED)
-    # A user's own process that has more: without CAP_SYS_PTRACE nothing may be given up that it has.
+    # The process of the user has more capabilities: without CAP_SYS_PTRACE, sbt-trace may drop none that the process has.
     place = Place(t)
     rich = as_unprivileged("bpf", "perfmon", "net_raw")
     own = t.start([*rich, place.gen, "--threads", "2", "--rounds", "20000", "--work", "fixed:0=1ms,1=2ms"])
@@ -261,7 +261,8 @@ def test_hang_gives_up(t):
 
 
 def test_drops_leave_it_able(t):
-    """A library that comes late, another user's command that is held, names that are asked for at the end."""
+    """After dropping rights, sbt-trace can still trace a library that is loaded later, resume another user's stopped command,
+    and read names at the end."""
     trace = t.trace([workload("dlopen_lib")], "-u", "nobody").nothing_lost()
     found = {}
     for b in trace.barriers(family="pthread"):

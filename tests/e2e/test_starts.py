@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Programs that start while the whole machine is traced (-a), and end soon: what of the first run was not seen is counted, and a later
-run is seen from its first crossing. A machine on which short commands run is not said to have lost anything."""
+"""Programs that start while the whole machine is traced (-a), and end soon. Missed crossings of the first run are counted, and
+a later run is traced from its first crossing. Short commands without barriers are not reported as missed."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ GEN = ("--threads", "2", "--rounds", "8", "--work", "stair:3ms:1ms", "--work-by"
 
 
 def fresh_copy(t, name):
-    """A file that was never run."""
+    """Return a copy of the program that was never run."""
     path = t.path("p-" + name[:12])
     shutil.copy(workload(name), path)
     return path
@@ -28,7 +28,7 @@ def episodes_of(trace, pid):
 
 
 def check_runs(t, command, episodes, by_shell=False):
-    """Twice in a row, and once more when nothing is left to be found out."""
+    """Check two runs in a row, and one more when everything about the program is known."""
     tracer = t.attach("-a")
     pids = []
     for run in range(3):
@@ -42,11 +42,11 @@ def check_runs(t, command, episodes, by_shell=False):
     end = trace.end
     seen = [episodes_of(trace, pid) for pid in pids]
     print(f"{os.path.basename(command[0])}: {seen} of {episodes} episodes; lost: {({k: v for k, v in end['lost'].items() if v})}")
-    # What is known of a process that was seen late counts from then on.
+    # The figures of a process that was traced late count from then on.
     for process in trace.processes():
         if process["pid"] in pids and process["episodes"] < episodes:
             check(process["counted_from_ns"] is not None, f"{process['episodes']} episodes, counted from its start")
-    # The end of an OpenMP region is one more.
+    # The end of an OpenMP region is one more episode.
     check(seen[2] >= episodes, f"of a program that is known {seen[2]} of {episodes} episodes")
     if min(seen) < episodes:
         check(any(end["lost"][k] for k in STARTS), f"nothing is said of what is missing: {end['lost']}")
@@ -68,7 +68,7 @@ test_openmp_by_shell = runs("gen_gomp", *GEN, episodes=8, by_shell=True)
 
 
 def test_file_that_is_gone(t):
-    """A program that is deleted as soon as it runs, and ends at once: it has barriers, and is counted."""
+    """A program is deleted as soon as it runs, and ends at once. It has barriers, and is counted."""
     tracer = t.attach("-a")
     for _ in range(3):
         path = fresh_copy(t, "gen-static")
@@ -83,7 +83,7 @@ def test_file_that_is_gone(t):
 
 
 def test_short_commands(t):
-    """Nothing that these could have crossed was missed, and nothing is reported as missed."""
+    """Nothing that these commands could have crossed was missed, and nothing is reported as missed."""
     tracer = t.attach("-a")
     for _ in range(20):
         subprocess.run(["sh", "-c", "true; ls / | wc -l; cat /dev/null"], check=True, stdout=subprocess.DEVNULL)
@@ -94,7 +94,7 @@ def test_short_commands(t):
 
 BRIEF = ("--threads", "2", "--rounds", "1", "--work", "none")
 
-# Its threads have ended without a page fault of their own, and leave no trace in /proc; it lives on until a line comes.
+# Its threads have ended without a page fault of their own, and leave no trace in /proc. The program runs until it reads a line.
 LINGERS = """
 #include <pthread.h>
 #include <stdio.h>
@@ -138,7 +138,7 @@ def built(t, compiler, source, *flags):
 
 
 def while_stopped(t, start, *options, form="--json", then=lambda tracer: time.sleep(0.5)):
-    """The report of a tracer that does nothing while @start() runs: what is over by then has been missed."""
+    """Return the report of a tracer that is stopped while @start() runs. What ends meanwhile has been missed."""
     tracer = t.attach("-a", "--comm", OWN, *options, form=form)
     tracer.process.signal(signal.SIGSTOP)
     start()
@@ -154,7 +154,7 @@ def check_missed(trace, probed_late=1):
 
 
 def test_in_text(t):
-    """The report for people says it, too."""
+    """The text report has the same."""
     program = own_copy(t, "gen-static")
     text = " ".join(while_stopped(t, lambda: [t.run([program, *BRIEF]) for _ in range(2)], form=None).split())
     check_in("report", "2 processes that may have crossed barriers before the probes of their files were attached", text)
@@ -177,7 +177,7 @@ test_threads_that_are_over_static_pie = lingers("gcc", "-static-pie", "-pthread"
 
 
 def test_program_that_is_removed(t):
-    """It has run and is gone before it could be opened."""
+    """The program has run, and is removed before it could be opened."""
     def start():
         for name in ("gen-static", "gen-musl-static"):
             program = own_copy(t, name)
@@ -187,14 +187,14 @@ def test_program_that_is_removed(t):
 
 
 def test_program_in_a_file_system_that_is_gone(t):
-    """The same in a mount namespace of its own, as of a container."""
+    """The same in a separate mount namespace, as for a container."""
     program = own_copy(t, "gen-static")
     script = f"mount -t tmpfs none /mnt && cp {program} /mnt/{OWN} && /mnt/{OWN} {' '.join(BRIEF)}"
     check_missed(while_stopped(t, lambda: t.run(["unshare", "-m", "sh", "-c", script])))
 
 
 def test_one_thread_misses_nothing(t):
-    """A program with barriers that makes no thread has no episode, whether it is examined in time or not."""
+    """A program with barriers that creates no thread has no episode, whether it is examined in time or not."""
     source = "#include <pthread.h>\nint main(void)\n{\n\tpthread_barrier_t b;\n\n\treturn pthread_barrier_init(&b, 0, 1) ||" \
              " !pthread_barrier_wait(&b);\n}\n"
     program = built(t, "gcc", source, "-static", "-pthread")
@@ -203,7 +203,7 @@ def test_one_thread_misses_nothing(t):
 
 
 def test_program_at_the_end(t):
-    """It runs, and tracing ends before it was examined."""
+    """The program runs, and tracing ends before it was examined."""
     program = own_copy(t, "gen-static")
     tracer = t.attach("-a", "--comm", OWN)
     tracer.process.signal(signal.SIGSTOP)
@@ -214,14 +214,14 @@ def test_program_at_the_end(t):
 
 
 def test_another_program_after_it(t):
-    """One that executes another program once its threads have met."""
+    """A program that executes another program after its threads have crossed a barrier."""
     source = LINGERS.replace("return getchar() < 0", 'return execl("/bin/true", "true", (char *)0)')
     program = built(t, "gcc", "#include <unistd.h>\n" + source, "-static", "-pthread")
     check_missed(while_stopped(t, lambda: t.run([program])))
 
 
 def test_written_anew(t):
-    """A file that was examined, and then gets the bytes of another program."""
+    """A file that was examined is overwritten with another program."""
     tracer = t.attach("-a", "--comm", OWN, "-v")
     program = own_copy(t, "gen-static")
     pids = []
@@ -243,14 +243,15 @@ def test_written_anew(t):
     missed = trace.end["lost"]["not_examined"]
     print(f"{[p['episodes'] for p in rows]} of 200 episodes, {missed} crossings missed")
     check(all(rows), "one of them was not seen")
-    # Probes lie in the file a moment before it is known how to trace it.
+    # The probes exist a moment before it is known how to trace the program.
     check(sum(p["crossings"] for p in rows) + missed >= 3 * 2 * 200, "crossings are missing, and not counted")
 
 
 def begin_unseen(t, program, *options, form="--json", more=()):
-    """Its crossings of the first half second meet a tracer that is stopped, and cannot find out how the program is to be traced."""
+    """Start a program while the tracer is stopped. During its first half second, the tracer cannot find out how to trace the
+    program."""
     tracer = t.attach("-a", "--comm", os.path.basename(program), *more, form=form)
-    # The C library's probes are there: what crosses is refused, and counted.
+    # The C library has its probes: crossings are refused, and counted.
     tracer.process.signal(signal.SIGSTOP)
     p = t.start([program, *options])
     time.sleep(0.5)
@@ -271,12 +272,12 @@ def check_counted_late(process, end, expected):
 
 
 def test_figures_of_a_late_process(t):
-    """Waits that were not seen are no work: what is reported of the process counts from its first recorded crossing."""
+    """Waits that were not recorded are not counted as work: the figures of the process begin with its first recorded crossing."""
     uneven = ("--threads", "2", "--rounds", "80", "--work", "stair:5ms:10ms", "--work-by", "sleep")
     tracer, p = begin_unseen(t, fresh_copy(t, "gen"), *uneven)
     trace = tracer.stop()
     process = trace.process(pid=p.pid)
-    # 5 and 15 ms.
+    # The threads work for 5 and 15 ms.
     check_counted_late(process, trace.end, 20 / 30)
     check(process["episodes"] < 80, "nothing was missed")
     check(process["elapsed_ns"] < 80 * 15e6, f"elapsed: {process['elapsed_ns']}, with what was not seen")
@@ -289,7 +290,7 @@ def test_figures_of_a_late_process(t):
 
 
 def test_sums_of_a_late_process(t):
-    """The same of sums that the kernel keeps."""
+    """The same for sums that the kernel keeps."""
     tracer, p = begin_unseen(t, fresh_copy(t, "gen"), "--threads", "2", "--rounds", "80", "--work", "stair:5ms:10ms", "--work-by",
                              "sleep", more=("--aggregate",))
     trace = tracer.stop()
@@ -297,7 +298,7 @@ def test_sums_of_a_late_process(t):
 
 
 def test_late_in_text(t):
-    """In the report for people and from a recording, too."""
+    """The same in the text report, and from a recording."""
     tape = t.path("late.sbt")
     tracer, _ = begin_unseen(t, fresh_copy(t, "gen"), "--threads", "2", "--rounds", "60", "--work", "stair:5ms:10ms",
                              "--work-by", "sleep", form=None)
@@ -316,7 +317,7 @@ def test_late_in_text(t):
 
 
 def test_first_crossings_of_a_child(t):
-    """A child of COMMAND with a program that is not known yet when it crosses."""
+    """A child of COMMAND crosses a barrier before its program is known."""
     program = fresh_copy(t, "gen-static")
     trace = t.trace(["sh", "-c", f"{program} --threads 2 --rounds 30 --work stair:5ms:10ms --work-by sleep; true"])
     process = trace.processes()[0]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""C++20's std::barrier and std::latch as compilers leave them, with and without optimisation: known
-answers, and what programs do with them besides meeting."""
+"""C++20's std::barrier and std::latch as compilers generate them, with and without optimisation: known answers, and other uses
+in programs."""
 
 import collections
 import os
@@ -40,7 +40,7 @@ def all_found(trace, result, name, wait=0.03):
 
 
 def test_barrier(t):
-    """Three barriers in turn. The last thread's arrival is a bound where only the wait is left."""
+    """Three barriers alternate. The last thread's arrival is only a bound if only the wait can be traced."""
     for name in BUILDS:
         trace, result = std_gen(t, name, "barrier", "--barriers", "3")
         all_found(trace, result, name)
@@ -62,10 +62,10 @@ def test_completion(t):
 
 
 def test_split(t):
-    """Work between arrive() and wait(): a thread that was late for its wait may have been the last, and the report says so."""
+    """Work between arrive() and wait(): a thread that was late for its wait may have arrived last, and the report says so."""
     for name in BUILDS:
         trace, result = std_gen(t, name, "split")
-        # The log's waits begin at arrive(), 20 us before the program's wait().
+        # The waits in the log begin at arrive(), 20 us before the program's wait().
         all_found(trace, result, name, wait=0.06)
         check_last(result, f"{name}: the wrong thread was last", rivals=why(trace)["bound rivals"])
 
@@ -75,13 +75,13 @@ SPLITS = [name for name in ("std_split-O0", "std_split", "std_split-clang")
 
 
 def split(t, name, kind, threads, late):
-    """The process, and what the program itself knows of its threads' waits."""
+    """Return the process, and the program's own account of its threads' waits."""
     trace = t.trace([workload(name), kind, str(threads), "30", str(late)]).nothing_lost()
     return trace, float(re.search(r"efficiency=([\d.]+)", trace.result.out)[1])
 
 
 def test_split_work(t):
-    """Work between arrive() and wait() is work, and the release is the last arrive()."""
+    """Time between arrive() and wait() counts as work, and the release is the last arrive()."""
     for name in SPLITS:
         for kind, threads, late in (("barrier", 3, 2), ("barrier", 2, -1), ("mixed", 3, 2), ("mixed", 3, -1),
                                     ("early", 3, -1)):
@@ -94,7 +94,7 @@ def test_split_work(t):
 
 
 def test_split_latch(t):
-    """count_down(), work, wait()."""
+    """The same with count_down(), work, wait()."""
     for name in SPLITS:
         trace, known = split(t, name, "latch", 3, 2)
         check_between(f"{name}: parallel efficiency", trace.process()["efficiency"]["parallel"], known - 0.03,
@@ -109,7 +109,7 @@ def test_latch(t):
 
 
 def test_countdown(t):
-    """Only one thread waits: each release is found, and that others arrived without a trace."""
+    """Only one thread waits. Each release is found, and so is the fact that others arrived without a trace."""
     for name in BUILDS:
         trace = t.trace([workload(name), "--threads", "4", "--rounds", "50", "--kind", "countdown",
                          "--work", "fixed:0=0us,1=500us,2=500us,3=500us", "--work-by", "sleep"], "-W")
@@ -122,7 +122,7 @@ def test_countdown(t):
 def ways(t, name, way):
     trace = t.trace([workload(name), way], "-W")
     trace.nothing_lost()
-    # Threads that are made and joined again and again are rounds as well.
+    # Threads that are created and joined repeatedly are fork-join rounds as well.
     return trace, collections.Counter((e["state"], len(e["threads"])) for e in trace.all("episode")
                                       if e["kind"] != "join")
 
@@ -132,14 +132,14 @@ WAYS = [name for name in ("std_ways-O0", "std_ways", "std_ways-Os", "std_ways-cl
 
 
 def test_made_again(t):
-    """At the same address, for other threads."""
+    """A barrier is constructed again at the same address, for other threads."""
     for name in WAYS:
         _, episodes = ways(t, name, "remade")
         check_equal(name, episodes, {("complete", 3): 80})
 
 
 def test_dropped_out(t):
-    """Phase 11 has one member that nothing shows, or that never leaves; then there are three."""
+    """Phase 11 has one member without a trace, or one that never leaves. Afterwards there are three."""
     for name in WAYS:
         trace, episodes = ways(t, name, "drop")
         check_in("stdout", "phases=30", trace.result.out)
@@ -152,7 +152,7 @@ def test_arrived_only(t):
     for name in WAYS:
         trace, episodes = ways(t, name, "arrive")
         check_equal(name, sum(episodes.values()), 30)
-        # Where arrive() is a function the thread is one that never left; else it is missing.
+        # If arrive() is a function, the thread is one that never left; otherwise it is missing.
         check_equal(f"{name}: abandoned, or incomplete",
                     episodes[("incomplete", 3)] + why(trace)["abandoned"], 30)
 
@@ -165,7 +165,7 @@ def test_exceptions_pass(t):
 
 
 def test_gate(t):
-    """The thread that opens it does not wait. A thread that arrives later is in no episode."""
+    """The thread that opens the latch does not wait. A thread that arrives later is in no episode."""
     for name in WAYS:
         trace, episodes = ways(t, name, "gate")
         check_equal(name, episodes, {("incomplete", 3): 1, ("incomplete", 1): 1})
@@ -183,7 +183,7 @@ def pool(t, name, way):
 
 
 def test_counted_down(t):
-    """A thread that counts down leaves no trace: no message says that the others wait for no thread."""
+    """A thread that counts down leaves no trace. No message says that the others wait for no thread."""
     for name in POOLS:
         for way in ("down", "meet", "self", "several", "by-two", "mixed"):
             trace = pool(t, name, way)
@@ -200,7 +200,7 @@ def test_counted_down(t):
 
 
 def test_counted_down_beside(t):
-    """With barriers of known members, figures stand, and the report says what is in none of them."""
+    """With other barriers of known members, the figures hold, and the report says what they exclude."""
     for name in POOLS:
         trace = pool(t, name, "beside")
         p = trace.process()
@@ -211,7 +211,7 @@ def test_counted_down_beside(t):
 
 
 def test_site_is_the_users(t):
-    """Not a line of the C++ library's headers."""
+    """The site is not a line of the C++ library's headers."""
     trace, _ = std_gen(t, "gen_std", "barrier")
     (barrier,) = trace.barriers()
     check_equal("file", os.path.basename(barrier["file"]), "gen_std.cc")
@@ -259,7 +259,7 @@ int main()
 
 @shared
 def test_put_in_line(t):
-    """A fully inlined barrier is found by the code of its wait, and list names the place."""
+    """A fully inlined barrier is found by the code of its wait, and list names its address."""
     source, binary = t.path() + ".cc", t.path()
     write_file(source, ONE_PLACE)
     subprocess.run(["g++", "-std=c++20", "-O2", "-pthread", "-o", binary, source], check=True)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Where a thread's phase went: the parts add up, little is unattributed, and the time on a CPU is what
-the thread itself reads from its own clock."""
+"""How a thread spent its phase: the parts add up, little is unattributed, and the time on a CPU equals the thread's own clock."""
 
 import bisect
 import collections
@@ -12,19 +11,19 @@ from harness import check, check_between, check_equal, read_text, switch_ns, wai
 from test_cause import LateLog, disk_folder
 from test_hard import with_log
 
-FLOOR_NS = 100_000  # shorter phases are a matter of microseconds, which the probes themselves take
-CLOSE_NS = 3_000  # what reading clocks and passing probes costs, in any phase
-# Phases in which the host took the CPU, which only the thread's own clock leaves out: of a busy host's guest 5 % were seen. What
-# is wrong by a rule is wrong in all phases of its kind.
+FLOOR_NS = 100_000  # shorter phases take microseconds, which the probes themselves need
+CLOSE_NS = 3_000  # the cost of reading clocks and of probes, in any phase
+# Phases in which the host took the CPU, which only the thread's own clock excludes: in a guest of a busy host, 5 % were. A
+# systematic error would affect all phases of its kind.
 OUTLIERS = 0.12
-# Between a probe and the program's own look at its CPU time there is at most this, unless it lost the CPU.
+# The maximum time between a probe and the program's own reading of its CPU time, unless the thread lost the CPU.
 GAP_NS = 50_000
 
 Mark = collections.namedtuple("Mark", "arrive depart cpu_enter cpu_leave enter leave")
 
 
 def marks_of_gen(log):
-    """tid -> crossings in order, by the generator's log."""
+    """Return tid -> crossings in order, from the generator's log."""
     marks = collections.defaultdict(list)
     for c in sorted(log.crossings, key=lambda c: c.arrive):
         marks[c.tid].append(Mark(c.arrive, c.depart, c.cpu_enter, c.cpu_leave, c.enter, c.leave))
@@ -44,8 +43,8 @@ def parts(m):
 
 
 def phases(trace, marks):
-    """Every thread's phase in every complete episode, with the crossing of the log that ended it and the
-    one before; the departure of the one before by sbt-trace's own stamp."""
+    """Return every thread's phase in every complete episode, with the crossing of the log that ended it and the previous one.
+    The previous departure has sbt-trace's own time stamp."""
     start = trace.session["clock_start_ns"]
     crossings = collections.defaultdict(list)
     for e in trace.all("episode"):
@@ -88,13 +87,13 @@ def check_sums(trace, marks, expected):
         if max(last.leave - depart, arrive - mark.enter) > GAP_NS or min(gaps) < 0:
             continue
         compared += 1
-        # The thread's own clock stands still while the host has its CPU; what is reported as stolen may
-        # have been before, inside the barrier: the kernel looks when it has a reason to. And what was
-        # stolen within page faults is reported as theirs.
+        # The thread's own clock stands still while the host has its CPU. The reported steal time may have been before, inside
+        # the barrier, because the kernel only checks at certain events. Steal time within page faults is reported as fault
+        # time.
         own, stolen = mark.cpu_enter - last.cpu_leave + sum(gaps), m.get("stolen_ns") or 0
         in_faults = m["fault_ns"] if stolen else 0
         close = CLOSE_NS + switch * m["switches"]
-        # Of a phase that was hardly on a CPU, one per cent of the phase.
+        # In a phase that was hardly on a CPU, one per cent of the phase is the tolerance.
         close_by = 0.01 * (own if own >= FLOOR_NS else work) + close
         if not own - close_by <= m["oncpu_ns"] <= own + stolen + in_faults + close_by:
             outside += 1
@@ -129,7 +128,7 @@ def generator(t, *options, phases_expected):
 
 
 def check_threads(trace):
-    """A barrier's threads are the sums over its episodes."""
+    """Check that the figures of a barrier's threads are the sums over its episodes."""
     if len(trace.barriers()) != 1:
         return
     total = collections.defaultdict(collections.Counter)
@@ -179,7 +178,7 @@ def test_processes(t):
 
 
 def test_short_phases(t):
-    """Hardly longer than the probes: the parts add up all the same."""
+    """The phases are hardly longer than the probes. The parts add up all the same."""
     trace, log = with_log(t, "--threads", "2", "--rounds", "2000", "--work", "random:1us:50us:6")
     for m, *_ in phases(trace, marks_of_gen(log)):
         check(all(p is not None and p >= 0 for p in parts(m)), f"a part is unknown or negative: {m}")
@@ -221,7 +220,7 @@ def test_spinning_is_no_work(t):
 
 
 def test_tail_of_threads_that_live(t):
-    """What threads did between their last barrier and the end of tracing, while they go on: asleep for the most part."""
+    """The threads continue after their last barrier until the end of tracing, and mostly sleep."""
     pidfile = t.path()
     tracer = t.attach("--hang", "0", "--", "sh", "-c",
                       f"echo $$ >{pidfile}; exec {workload('hung')} --kind sleep --threads 3")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""sbt-trace -a: programs that are there and programs that come, other C libraries, selection by
-name and by cgroup. Others may use barriers meanwhile: only our own processes are looked at."""
+"""sbt-trace -a: programs that are running and programs that start, other C libraries, selection by name and by cgroup. Other
+programs may use barriers meanwhile: only the tests' own processes are checked."""
 
 import os
 import re
@@ -21,13 +21,13 @@ def episodes_of(trace, pid):
 
 
 def wait_probed(tracer, path):
-    """The file, or one in that folder, has its probes; the tracer was told to say so (-v)."""
+    """Wait until the file, or one in that folder, has its probes. The tracer must run with -v."""
     wait_for(f"probes in {path}",
              lambda: re.search(rf"^sbt-trace: probe: .* in {re.escape(path)}", tracer.process.err, re.M), 30)
 
 
 def make_known(tracer, start):
-    """Runs a program until one of its processes has been seen (-W): what it needs has been examined then."""
+    """Run a program until one of its processes was traced (-W). By then all of its files have been examined."""
     for _ in range(20):
         p = start()
         p.wait()
@@ -40,10 +40,8 @@ def make_known(tracer, start):
 
 
 def all_seen(trace, pids, rounds=100, threads=4):
-    """
-    Every episode. No process is stopped under -a: of a program never seen before the first moments may be missed, but not
-    without being counted.
-    """
+    """Check that every episode is recorded. With -a no process is stopped: the first crossings of a new program may be missed,
+    but they must be counted."""
     found = [episodes_of(trace, pid) for pid in pids]
     missed = trace.end["lost"]["not_examined"]
     if not missed:
@@ -71,7 +69,7 @@ def test_programs_started_later(t):
 
 
 def test_immediate_start(t):
-    """A program that is known already: nothing is missed, however soon it begins."""
+    """A program that is already known is traced from its first crossing, however soon it begins."""
     tracer = t.attach("-a", "-W")
     make_known(tracer, lambda: t.gen("--rounds", "200", *PACE))
     gens = [t.gen("--rounds", "50", "--threads", "2") for _ in range(5)]
@@ -124,7 +122,7 @@ def test_by_name(t):
 
 
 def test_by_name_never_seen_before(t):
-    """What is missed of its first moments is counted."""
+    """Missed first crossings are counted."""
     other = t.path("other-name")
     shutil.copy(workload("gen"), other)
     tracer = t.attach("-a", "--comm", "other-name")
@@ -193,7 +191,7 @@ def test_cgroup_that_is_none(t):
 
 
 def test_another_mount_namespace(t):
-    """A root with its own copy of the C library, entered before and after -a began."""
+    """A root directory with its own copy of the C library, entered before and after -a began."""
     root = chroot_folder(t)
     early = t.start(in_chroot(root, "--rounds", "100", "--wait-start", *PACE), stdin=subprocess.PIPE)
     wait_for("gen is ready", lambda: "ready" in early.out)
@@ -207,7 +205,7 @@ def test_another_mount_namespace(t):
 
 
 def test_new_mount_namespace_later(t):
-    """The copy of the library is not even there when -a begins."""
+    """The copy of the library does not exist yet when -a begins."""
     tracer = t.attach("-a", "-v")
     root = chroot_folder(t)
     gen = t.start(in_chroot(root, "--rounds", "100", "--wait-start", *PACE), stdin=subprocess.PIPE)
@@ -230,7 +228,7 @@ def test_deleted_library(t):
 
 
 def test_own_library_later(t):
-    """Programs that come with a C library of their own, which was never mapped before."""
+    """Programs start with a C library of their own, which was never mapped before."""
     tracer = t.attach("-a", "-v")
     found = []
     for _ in range(4):
@@ -255,7 +253,7 @@ def test_library_later_then_deleted(t):
 
 
 def test_pid_is_used_again(t):
-    """Two programs with the same pid, one after the other, are two processes in the report."""
+    """Two programs that have the same pid, one after the other, are two processes in the report."""
     path = "/proc/sys/kernel/ns_last_pid"
     if not os.access(path, os.W_OK):
         raise Skip("process ids cannot be chosen here")
@@ -294,7 +292,7 @@ def efficiency_of(trace, pid):
 
 
 def test_main_waits_for_its_workers(t):
-    """Main meets its workers once and joins them: no work of its own, as with COMMAND."""
+    """Main crosses a barrier with its workers once and joins them. It has no work of its own, as with COMMAND."""
     for options in ((), ("--no-causes",), ("--discover",), ("--aggregate",)):
         tracer = t.attach("-a", "--comm", "joiner", *options)
         program = t.start([workload("joiner"), "gate", "3", "25"])
@@ -305,7 +303,7 @@ def test_main_waits_for_its_workers(t):
 
 
 def test_sums_of_running_ones_that_end(t):
-    """With --aggregate: a thread that was there already and ends while it is traced has lived until then, and no longer."""
+    """With --aggregate: a thread that existed before tracing, and ends while it is traced, has lived exactly until then."""
     program = t.start([workload("joiner"), "gate", "3", "80"])
     time.sleep(0.2)
     tracer = t.attach("-a", "--comm", "joiner", "--aggregate")
@@ -326,7 +324,7 @@ def test_nothing_crossed(t):
 
 
 def test_strangers_under_a_stay_whole(t):
-    """Under -a everything is probed; what programs do and print is the same."""
+    """With -a everything is probed. The behaviour and output of programs is unchanged."""
     plain = t.run([workload("lu"), "--size", "96", "--threads", "3"])
     tracer = t.attach("-a")
     traced = t.run([workload("lu"), "--size", "96", "--threads", "3"])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""sbt-trace top: driven by keys in a terminal of tmux's, where what is on the screen can be read; and
-as lines. Others use the machine too: figures are taken from any one of several refreshes."""
+"""sbt-trace top: driven by keys in a terminal of tmux, where the screen can be read; and its output as lines. Others use the
+machine too, so one of several refreshes must have the right figures."""
 
 import os
 import re
@@ -13,14 +13,14 @@ import time
 from harness import (SBT, Failure, Skip, check, check_between, check_equal, check_in, clean_environment, code_differs,
                      descendants, paired, read_proc, shared, wait_for, write_file)
 
-# 15 ms lost by each of three in 20 ms, at two places in turn; the fourth is always last.
+# Three threads each lose 15 of 20 ms, at two call sites alternately. The fourth is always last.
 LATE = ("--threads", "4", "--sites", "2", "--work", "fixed:0=5ms,1=5ms,2=5ms,3=20ms", "--work-by",
         "sleep", "--forever", "--alarm", "120")
 UNITS = {"ns": 1e-6, "µs": 1e-3, "ms": 1, "s": 1000}
 
 
 class Pane:
-    """A terminal in which a command runs; the shell around it prints its exit status."""
+    """A terminal in which a command runs. The shell around it prints its exit status."""
 
     def __init__(self, test, command, width=80, height=24, term="screen", **env):
         if not shutil.which("tmux"):
@@ -55,7 +55,7 @@ class Pane:
         self.tmux("send-keys", *keys)
 
     def until(self, what, condition, seconds=25):
-        """The screen of which the condition is true, or what it said if that is more."""
+        """Return what the condition returns, or the screen if that is True."""
         last = [""]
 
         def ask():
@@ -74,14 +74,14 @@ class Pane:
         return self.tmux("display-message", "-p", "#{alternate_on} #{cursor_flag} #{keypad_flag}").strip()
 
     def pid(self):
-        """Of sbt-trace."""
+        """Return the pid of sbt-trace."""
         def find():
             return [p for p in descendants(self.shell) if read_proc(p, "comm").strip() == b"sbt-trace" and
                     os.path.exists(f"/proc/{p}/fdinfo") and b"top" in read_proc(p, "cmdline")]
         return min(wait_for("sbt-trace runs", find, 20))
 
     def ended(self, status):
-        """The terminal is as it was before."""
+        """Check that the terminal is as it was before."""
         self.shows(f"ended with {status}.")
         check_equal("alternate screen, cursor, keypad", self.flags(), "0 1 0")
         with open(self.before, encoding="utf-8") as f, open(self.after, encoding="utf-8") as g:
@@ -89,7 +89,7 @@ class Pane:
 
 
 def in_ms(text):
-    """"2.24 s" as a number."""
+    """Convert "2.24 s" to a number."""
     if text == "0":
         return 0.0
     number, unit = text.split()
@@ -114,13 +114,13 @@ def row(screen, name):
 
 
 def late_row(screen, name="site_0 gen.c"):
-    """Return the row of a barrier of workload LATE, once its figures are those of its work."""
+    """Return the row of a barrier of workload LATE, once its figures are right."""
     r = row(screen, name)
     if not r or "gen-3" not in r["last"] or r["imb"] == "-":
         return None
     rate = float(r["rate"].replace(",", ""))
     share = int(re.search(r"(\d+) %", r["last"]).group(1))
-    # With others on the machine it sleeps longer than asked for, but not shorter.
+    # If others use the machine, the program sleeps for longer than requested, but not shorter.
     if not (8 < rate < 27 and share >= 70 and 40 <= int(r["imb"].split()[0]) <= 65):
         return None
     return r if 30 < in_ms(r["lost"]) / rate < 70 else None
@@ -140,7 +140,7 @@ def test_table(t):
     check(max(len(line) for line in lines) <= 80, "a line is too long")
     check_equal("barriers", len([r for r in rows(screen) if "site_" in r["name"]]), 2)
     check_in("cause", "sleep", late_row(screen)["cause"])
-    # The process: both together.
+    # The row of the process has both barriers.
     both = pane.until("the process's row", lambda s: (row(s, f"gen ({gen.pid})"), late_row(s)) if late_row(s) else None)
     check_between("process against barrier", in_ms(both[0]["lost"]) / in_ms(both[1]["lost"]), 1.6, 2.4)
 
@@ -195,7 +195,7 @@ def test_signals(t):
 
 @shared
 def test_two_signals(t):
-    """The second ends it at once, wherever it is: not without giving the terminal back."""
+    """The second signal ends top at once, in any state. It still restores the terminal."""
     gen = t.gen(*LATE)
     pane = Pane(t, top("-p", gen.pid))
     pane.shows("site_0")
@@ -211,7 +211,7 @@ def test_two_signals(t):
 
 
 def test_long_wait(t):
-    """What is lost is seen while it is lost."""
+    """Lost time is shown while it is being lost."""
     gen = t.gen("--threads", "3", "--work", "fixed:0=1ms,1=1ms,2=15s", "--work-by", "sleep", "--forever",
                 "--alarm", "120", wait=True)
     pane = Pane(t, top("-p", gen.pid))
@@ -236,7 +236,7 @@ def test_target_ends(t):
 
 
 def test_whole_machine(t):
-    """-a is the default; a program that comes later appears, and goes again."""
+    """-a is the default. A program that starts later appears, and disappears again."""
     pane = Pane(t, top("-d", "0.5"))
     pane.shows("the whole machine")
     gen = t.gen(*LATE)
@@ -270,7 +270,7 @@ def test_terminals(t):
 
 @shared
 def test_command(t):
-    """What it prints waits until the picture has gone."""
+    """The command's output is shown after the screen has been closed."""
     gen = os.path.join(os.path.dirname(SBT), "workloads", "gen")
     pane = Pane(t, top("--", "sh", "-c", f"'echo first; {gen} --threads 4 --work fixed:0=1ms,3=9ms "
                        "--work-by sleep --duration 4; echo last >&2; exit 7'"))
@@ -293,7 +293,7 @@ def test_command_goes_on(t):
 
 
 def check_lines(text, pid, looks, cause="sleep"):
-    """Two barriers of workload LATE, from the second screen on."""
+    """Check the two barriers of workload LATE, from the second screen on."""
     blocks = [b for b in text.split("\n\n") if b.strip()]
     check_equal("blocks", len(blocks), looks)
     check("\x1b" not in text, "escapes in lines")
@@ -318,7 +318,7 @@ def test_nothing(t):
     check_equal("said", result.out.count("No barrier has been crossed yet by process"), 2)
     pane = Pane(t, top("-p", sleep.pid))
     pane.shows("No barrier has been crossed yet by process")
-    # It does next to nothing then.
+    # top uses almost no CPU time then.
     pid = pane.pid()
 
     def cpu_ns():
@@ -335,7 +335,7 @@ def test_nothing(t):
 @shared
 def test_words(t):
     for args, said in ((["-d", "0"], "a number of seconds from 0.1"), (["-d", "x"], "a number of seconds"),
-                       (["-n", "0"], "a number from 1"), (["--json"], "unknown option --json"),
+                       (["-n", "0"], "a number from 1"), (["--json"], "top has no option --json"),
                        (["-d"], "needs a value"), (["-p", "1x"], "a list of process numbers"),
                        (["-a", "-p", "1"], "not several")):
         result = t.sbt("top", *args, rc=2)

@@ -26,7 +26,8 @@ def rows(trace):
 
 
 def check_loop(trace, iterations=32, work_ns=6e6):
-    """Every episode, by name, line, kind of barrier and number of thread; waits as the program measured them."""
+    """Check every episode, by name, line, kind of barrier and number of thread. The waits must be those that the program
+    measured."""
     done, start, end = (rows(trace)[n] for n in ("Done factor diagonal block", "Start", "End"))
     check_equal("families", {b["family"] for b in trace.barriers()}, {"usdt"})
     check_equal("episodes", [b["episodes"] for b in (start, done, end)], [1, iterations, 1])
@@ -56,7 +57,7 @@ def test_loop(t):
 
 @shared
 def test_off(t):
-    """Compiled without, nothing but the bare barrier is left, and it is still seen."""
+    """When compiled without markers, only the bare barrier is left, and it is still traced."""
     trace = t.trace([workload("sbtloop-off")]).nothing_lost()
     check_equal("families", {b["family"] for b in trace.barriers()}, {"pthread"})
     check_equal("episodes", trace.end["episodes"], 66)
@@ -65,7 +66,7 @@ def test_off(t):
 def test_attached(t):
     program = t.start([workload("sbtloop"), "--iterations", "200"])
     wait_for("its threads", lambda: len(os.listdir(f"/proc/{program.pid}/task")) >= 4)
-    # Not to be over before sbt-trace is there.
+    # The program must not end before sbt-trace is attached.
     program.signal(signal.SIGSTOP)
     tracer = t.attach("-p", str(program.pid), "-W")
     program.signal(signal.SIGCONT)
@@ -77,7 +78,7 @@ def test_attached(t):
 
 
 def test_block_of_loop_barriers(t):
-    """Figure 5.15; and what is in a loop is not reported each time."""
+    """Figure 5.15. Barriers in a loop are not reported each time."""
     text = t.text([workload("sbtloop")])
     line = lines_of("sbtloop.c", 'NL_BARRIER("Done')[0]
     block = re.search(rf'SBT loop barrier in sbtloop\.c:{line} "Done factor diagonal block"\n'
@@ -95,7 +96,8 @@ def test_block_of_loop_barriers(t):
 
 @shared
 def test_program_of_the_thesis(t):
-    """Figures 3.3 and 3.4, options on its own command line; figure 3.6."""
+    """Figures 3.3, 3.4 and 3.6 of E. Novillo's thesis (University of Alberta, 2002). Options are on the program's own command
+    line."""
     program = workload("thesis/pmm")
     first, second = (lines_of("thesis/pmm.c", f'N_BARRIER( "End {n}" )')[0]
                      for n in ("initialization", "multiplication"))
@@ -104,7 +106,7 @@ def test_program_of_the_thesis(t):
     check_all_in("options", ("SBT_WATCH        End multiplication", "counter 1: page-faults"), text)
     check(re.search(rf'SBT: pmm\.c:{first} "End initialization"\n    \(barrier: .*, phase 1: .*, '
                     r"from start: ", text), text[:1500])
-    # main() may end the process before the other one has left.
+    # main() may end the process before the other thread has left.
     watch = re.search(rf'SBT barrier watch in pmm\.c:{second} "End multiplication"\n'
                       r".*\n(?:    Note: a thread never returned .*\n)?    Barrier time: .*\n    Phase \(2\) time: .*\n    Total time: .*\n"
                       r"    Order of arrival:\n.*\n +([01]) .*\n +([01]) ", text)
@@ -117,7 +119,8 @@ def test_program_of_the_thesis(t):
 
 @shared
 def test_words_win_over_everything(t):
-    """The program's own command line, then sbt-trace's, then the environment; only for programs with markers."""
+    """The program's own command line has precedence, then sbt-trace's, then the environment. This only concerns programs with
+    markers."""
     result = t.sbt("-w", "End", "--", workload("sbtloop"), "SBT_WATCH", "Start",
                    env={**os.environ, "SBT_WATCH": "1"})
     check_equal("watched", re.findall(r'SBT barrier watch in sbtloop\.c:\d+ "(\w+)"', result.err),
@@ -131,7 +134,7 @@ def test_words_win_over_everything(t):
 
 
 def test_phases(t):
-    """One thread, no barrier: phases by their names, as long as they were."""
+    """One thread, no barrier: phases have their names and the right lengths."""
     trace = t.trace([workload("sbtphases")]).nothing_lost()
     found = rows(trace)
     check_equal("episodes", {n: b["episodes"] for n, b in found.items()},
@@ -151,7 +154,7 @@ def test_any_number_of_loop_barriers(t):
     check_equal("names", sum(1 for b in extra if b["name"]), 150)
 
 
-# What a user has to change in tests/workloads/lu.c to have its barriers by name: docs/reference/barriers.md counts them.
+# What a user must change in tests/workloads/lu.c to name its barriers: docs/reference/barriers.md has the number of lines.
 CHANGES = [
     ('#include "common.h"\n', '#include "common.h"\n#define SBT_BARRIER  barrier\n'
      '#define SBT_THREADID t->id\n#include "sbt/sbt.h"\n'),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Barriers that the user names (-b): known answers for each way to name one, exceptions and jumps
-through them, and what is said of a name that is wrong or that nothing has."""
+"""Barriers that the user names (-b): known answers for each way to name one, exceptions and jumps through them, and messages
+about names that are wrong or do not exist."""
 
 import os
 import re
@@ -55,7 +55,7 @@ def test_second_argument(t):
 
 
 def test_no_argument(t):
-    """No rule: debug information says that there is no argument."""
+    """No object is given. Debug information says that the function has no argument."""
     trace, log = user_gen(t, "global", "my_global_barrier")
     all_found(trace, log)
     check_equal("object", {b["object"] for b in trace.barriers()}, {"all callers"})
@@ -82,7 +82,7 @@ def test_pattern_in_a_file(t):
 def test_address(t):
     path = workload("gen_user")
     all_found(*user_gen(t, "one", f"{path}:{hex(address_of('my_barrier'))}"))
-    # Without symbols, too; and so is its size found, by the unwind table.
+    # The same without symbols. The unwind table has the function's size.
     bare = t.path()
     subprocess.run(["strip", "-o", bare, path], check=True)
     log = t.path()
@@ -106,14 +106,14 @@ def test_every_method_of_attaching(t):
 
 
 def left_early(t, kind, spec, said):
-    """Every fourth crossing of a thread never returns: each is one that was abandoned."""
+    """Check that every fourth crossing of a thread never returns, and is counted as abandoned."""
     trace, log = user_gen(t, kind, spec)
     trace.nothing_lost()
     crossings = len(log.crossings)
     check_equal("what the program says", re.findall(said, trace.result.out), [str(crossings // 4)])
     check_equal("crossings", trace.end["crossings"], crossings)
     check_equal("abandoned", trace.process()["abandoned"], crossings // 4)
-    # All throw in the same rounds: those are not complete, but each is one episode of its own.
+    # All threads throw in the same rounds. These episodes are not complete, but each is one episode.
     result = trace.compare(log)
     check_equal("extra, incomplete", (result["extra"], result["incomplete"]), (0, crossings // 16))
     check_equal("missing", result["missing"], crossings // 16)
@@ -144,7 +144,7 @@ def test_a_name_that_nothing_has(t):
 
 
 def test_each_thread_its_own(t):
-    """The wrong argument: the result is no barrier, and the report says so."""
+    """The user names the wrong argument, so each thread has its own object. The result is no barrier, and the report says so."""
     trace, _ = user_gen(t, "method", "team::barrier::wait@2")
     check_in("stderr", "no two threads met at the same barrier", trace.result.err)
 
@@ -160,8 +160,8 @@ def test_wrong(t):
 
 @shared
 def test_tail_calls(t):
-    """A function that ends by jumping to another one returns where that does; one that jumps into
-    another library cannot be seen to return, and is refused in a sentence."""
+    """A function that ends by jumping to another one returns where that one returns. If it jumps into another library, its
+    return cannot be detected, and it is refused with a message."""
     source, binary = t.path("tail.c"), t.path("tail")
     write_file(source, """
 #include <pthread.h>

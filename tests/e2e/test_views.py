@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Views of a run: top on a terminal that is slow, the same hints and the same quantities in every view, words that are whole."""
+"""Views of a run: top on a slow terminal, the same hints and quantities in every view, and words that are not cut."""
 
 import fcntl
 import os
@@ -17,12 +17,12 @@ from harness import SBT, check, check_equal, clean_environment, paired, read_pro
 
 
 class Terminal:
-    """A pseudo-terminal in which top runs. It shows nothing for as long as its reader stalls."""
+    """A pseudo-terminal in which top runs. It shows nothing while its reader pauses."""
 
     def __init__(self, t, *args, width=200, height=50):
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
-        self.slave = slave  # kept: the modes are asked for when top has ended
+        self.slave = slave  # kept open: the terminal's modes are read when top has ended
         self.before = termios.tcgetattr(slave)
         self.text, self.reading = b"", threading.Event()
         self.reading.set()
@@ -58,19 +58,19 @@ class Terminal:
         os.write(self.master, key.encode())
 
     def ended(self, seconds):
-        """Well, and the terminal is as it was."""
+        """Check that top ended successfully, and that the terminal is as it was."""
         check_equal("exit status", self.process.wait(seconds), 0)
         check_equal("modes of the terminal", termios.tcgetattr(self.slave), self.before)
         wait_for("the screen from before", lambda: b"\x1b[?1049l" in self.text, 5, 0.02)
 
     def lost(self):
-        """What was said to be lost, at most."""
+        """Return the largest reported number of lost records."""
         return max([0, *[int(n) for n in re.findall(rb"(\d+) crossings were lost", self.text)]])
 
 
 @paired
 def test_stalled_terminal(t):
-    """While the terminal shows nothing, records are read on: by ^S, and as its reader does not read."""
+    """While the terminal shows nothing, records are still read: after ^S, and while its reader does not read."""
     gen = t.gen("--threads", "2", "--work", "fixed:0=30us,1=30us", "--forever", "--alarm", "60")
     for stall in ("flow", "reader"):
         term = Terminal(t, "-p", str(gen.pid), "-d", "0.1")
@@ -80,7 +80,7 @@ def test_stalled_terminal(t):
             term.key("\x13")
         else:
             term.reading.clear()
-            # Frames, until there is no room for more.
+            # Draw frames until there is no room for more.
             for key in "nlrin" * 40:
                 term.key(key)
                 time.sleep(0.005)
@@ -109,7 +109,7 @@ def test_quit_while_stalled(t):
         term.key("\x13")
         time.sleep(0.5)
         if how == "q":
-            # A key would start it again (IXANY is off: it does not), as ^Q does.
+            # With IXANY any key would resume the output, as ^Q does. It is off.
             term.key("q")
         else:
             term.process.send_signal(signal.SIGTERM)
@@ -119,7 +119,7 @@ def test_quit_while_stalled(t):
 
 @paired
 def test_size_and_pause(t):
-    """Another size is drawn at once; after ^Z and fg it is drawn anew."""
+    """After a change of size, and after ^Z and fg, the screen is drawn again at once."""
     gen = t.gen("--threads", "2", "--work", "fixed:0=1ms,1=2ms", "--work-by", "sleep", "--forever", "--alarm", "60")
     term = Terminal(t, "-p", str(gen.pid), "-d", "0.2", width=80)
     term.shows("site_0")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""All views of one run: what has one name has one value in each, and where a view has another definition it states it."""
+"""All views of one run: quantities with the same name have the same value. If a view has another definition, it says so."""
 
 import csv
 import io
@@ -41,7 +41,7 @@ def flat(record, prefix=""):
 
 
 def as_table_agrees(t, recording, trace):
-    """Each number of a process and of a barrier has the same name and value in the table."""
+    """Check that each number of a process and of a barrier has the same name and value in the table."""
     lines = list(csv.DictReader(io.StringIO(t.sbt("report", "--csv", recording).out)))
     held = 0
     for kind, of in (("process", trace.processes()), ("barrier", trace.barriers())):
@@ -60,7 +60,7 @@ def percent(text):
 
 
 def near(what, text, value):
-    """@text is @value as people read it: two digits at least."""
+    """Check that @text is @value, rounded to at least two digits."""
     check(abs(percent(text) - value) <= max(0.0051, 0.051 * value), f"{what}: {text} %, {value}")
 
 
@@ -70,7 +70,7 @@ def text_agrees(t, recording, trace):
     flowing = re.sub(r"\n +(?=\S)", " ", flowing)
     (process,) = trace.processes()
     found = re.search(r"(\d[\d.]*) % of thread time is lost waiting at barriers", flowing)
-    # Where the machine is so busy that waking takes most, the answer is about that.
+    # On a very busy machine, waking takes most of the time, and the answer is about that.
     check_equal("the answer", bool(found), "lost waiting at barriers" in process["verdict"])
     if found:
         near("the answer", found[1], process["wait_share"])
@@ -90,12 +90,12 @@ def text_agrees(t, recording, trace):
     for b in trace.barriers():
         line = re.search(rf"^ +{b['id']} .* (\d[\d.]*) (ns|µs|ms|s) +(<?[\d.]+) % +(<?[\d.]+) %  ", table, re.M)
         check(line, table[:1500])
-        # All rows have one unit, and as many digits.
+        # All rows have the same unit and number of digits.
         check(abs(float(line[1]) * NS[line[2]] - b["lost_ns"]) <= 0.01 * b["lost_ns"] + 0.0051 * NS[line[2]],
               f"lost: {line[0]}, {b['lost_ns']}")
         near("of run", line[3], b["share"])
         near("imbalance", line[4], b["imbalance"])
-        # In words it says of which time that is.
+        # The sentence names the time that the share refers to.
         said = re.search(r"(\d+) % of phase time is lost waiting", b["verdict"])
         if said:
             check_between("in words", int(said[1]), 100 * b["imbalance"] - 0.51, 100 * b["imbalance"] + 0.51)
@@ -114,7 +114,7 @@ def page_agrees(t, recording, trace):
 
 
 def others_agree(t, recording, trace):
-    """series and diff: what is lost, and the times, are the report's; what they call otherwise is defined otherwise."""
+    """series and diff: lost time and other times equal the report's. Quantities with other names have other definitions."""
     series = json.loads(t.sbt("series", "--json", recording).out.splitlines()[0])
     barriers = {b["id"]: b for b in trace.barriers()}
     for site in series["sites"]:
@@ -177,7 +177,7 @@ IMBALANCE = 1 - 0.125 / 0.2
 
 @paired
 def test_sums_of_the_kernel(t):
-    """The same program with --aggregate: the same figures, which its parameters determine."""
+    """The same program with --aggregate has the same figures, which its parameters determine."""
     figures = []
     for options in ([], ["--aggregate"]):
         trace = t.trace([workload("paced"), *LIVE], *options)
@@ -192,7 +192,7 @@ def test_sums_of_the_kernel(t):
 
 @paired
 def test_top(t):
-    """What top calls imbalance is what the report calls so; a thread that waits a third of the time is not balanced."""
+    """top and the report agree about imbalance. A thread that waits a third of the time is not balanced."""
     text = t.run([SBT, "top", "-d", "1", "--", workload("paced"), "15", *LIVE[1:]], timeout=60).err
     found = re.findall(r"^\S+ (process|barrier) +\d+ .*? (\d+) % ", text, re.M)
     check_equal("both", {kind for kind, _ in found}, {"process", "barrier"})
@@ -207,7 +207,8 @@ def told_by_joiner(result):
 
 @paired
 def test_main_waits_for_its_workers(t):
-    """Main meets its workers once and joins them: that is no work of its own, however it comes to be known."""
+    """Main crosses a barrier with its workers once and joins them. This is no work of its own, however the program becomes
+    known."""
     for name in ("joiner", "joiner-musl"):
         if name == "joiner-musl" and not os.path.exists(f"{WORKLOADS}/{name}"):
             continue

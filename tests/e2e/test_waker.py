@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""What the thread that the late one waited for did meanwhile: held against a program in which that is known, and lasts for
-most of each wait (tests/workloads/waker.c)."""
+"""What the thread did that the late thread waited for, compared with a program in which that is known and lasts for most of
+each wait (tests/workloads/waker.c)."""
 
 import re
 import subprocess
@@ -9,9 +9,9 @@ import subprocess
 from harness import check, check_between, check_in, read_text, workload, write_file
 
 ROUNDS = 12
-RIGHT = 0.95  # of the cases
-MOST = 0.8  # of a case's episodes: a machine that is busy may disturb one
-TRIES = 3  # of a case, where it disturbed more
+RIGHT = 0.95  # minimum share of right cases
+MOST = 0.8  # minimum share of a case's episodes: a busy machine may disturb one
+TRIES = 3  # runs of a case, if more episodes were disturbed
 
 CONDITION = "the (semaphore or )?condition variable"
 EVENTS = {"cond": CONDITION, "timed": CONDITION, "sem": "the semaphore( or condition variable)?",
@@ -28,7 +28,7 @@ ADVICE = {"compute": "which computes", "no-cpu": "which waits for a CPU", "sleep
 
 
 def tids_by_name(out):
-    """As the program prints it."""
+    """Return the thread numbers, as the program prints them."""
     return {line.split()[1]: line.split()[2] for line in out.splitlines() if line.startswith("# ")}
 
 
@@ -40,7 +40,7 @@ def expected(means, doing, tids):
 
 
 def wrong_of(trace, tids, means, doing):
-    """None if the case is right, else what is wrong with it."""
+    """Return None if the case is right, or what is wrong with it."""
     pattern = expected(means, doing, tids)
     causes = [e.get("cause") for e in sorted(trace.all("episode"), key=lambda e: e["t_ns"])][1:]
     texts = [c["text"] if c else "" for c in causes]
@@ -56,7 +56,8 @@ def wrong_of(trace, tids, means, doing):
 
 
 def disturbed(trace, tids):
-    """Return whether a thread was late because another program had the CPU. On a busy machine that happens, and says nothing of its waker."""
+    """Return whether a thread was late because another program had the CPU. On a busy machine this happens, and is unrelated to
+    its waker."""
     texts = [e["cause"]["text"] for e in trace.all("episode") if e.get("cause")]
     own = {f"({tid})" for tid in tids.values()}
     return any("ready to run and waited for a CPU" in text and not any(tid in text for tid in own) for text in texts)
@@ -74,7 +75,7 @@ def wrong_in(t, case):
 
 
 def right_in(t, cases):
-    """Each case is (means, doing, "thread" or "process")."""
+    """Check the cases, each of which is (means, doing, "thread" or "process")."""
     wrong = {}
     for case in cases:
         why = wrong_in(t, case)
@@ -85,7 +86,7 @@ def right_in(t, cases):
 
 
 def test_what_the_waker_did(t):
-    """Condition variables, semaphores, and futexes of the program's own."""
+    """The thread waits at condition variables, semaphores, and futexes of the program's own."""
     right_in(t, [(means, doing, "thread") for means in EVENTS for doing in DID])
 
 
@@ -94,7 +95,8 @@ def test_what_the_waker_of_another_process_did(t):
 
 
 def test_what_differs(t):
-    """A waker that sleeps in half of the episodes and computes in the others: it is named, and each has its share."""
+    """The waker sleeps in half of the episodes and computes in the others. The report names the waker, and each activity has
+    its share."""
     for means in ("cond", "sem", "pair"):
         trace = t.trace([workload("waker"), means, "turns", "thread", str(2 * ROUNDS)], "-W").nothing_lost()
         tids = tids_by_name(trace.result.out)
@@ -104,13 +106,13 @@ def test_what_differs(t):
         for did in ("was asleep", "was on a CPU"):
             said = re.search(rf"{did} in (\d+)(?: episodes)? \((\d+) %\)", text)
             check(said, f"{means}: no share of {did!r}: {text}")
-            # A part of an episode's lateness may be too little for its own sentence.
+            # A part of an episode's lateness may be too small for a sentence.
             check_between(f"{means}: episodes, {did}", int(said[1]) - sum(did in c for c in causes), -2, 2)
             check_between(f"{means}: per cent, {did}", int(said[2]), 20, 80)
 
 
 def test_what_the_other_end_did(t):
-    """Of a pipe, a socket, and what is like them: a thread of the same program."""
+    """The thread waits at a pipe, a socket or the like. The other end is a thread of the same program."""
     right_in(t, [(means, doing, "thread") for means in FILES for doing in DID])
 
 
@@ -119,7 +121,7 @@ def test_what_the_other_end_in_another_process_did(t):
 
 
 def test_all_formats_and_recordings(t):
-    """The same sentence in the text, the table, the page, and in what is made of a recording."""
+    """The same sentence is in the text, the table, the page, and the output from a recording."""
     path, page = t.path("waker.sbt"), t.path("waker.html")
     command = ["--", workload("waker"), "pipe", "no-cpu", "thread", str(ROUNDS)]
     result = t.sbt("record", "-o", path, *command)
@@ -133,7 +135,7 @@ def test_all_formats_and_recordings(t):
 
 
 def test_other_end_that_is_not_traced(t):
-    """Its name is all that is known, and the advice is about input and output."""
+    """Only the name of the untraced process is known, and the advice is about input and output."""
     program = t.start([workload("waker"), "pipe", "compute", "process", "150"])
     tracer = t.attach("-p", str(program.pid), "--no-children")
     program.wait()
@@ -144,7 +146,7 @@ def test_other_end_that_is_not_traced(t):
     check_in("advice", "Move the input and output out of the phase", trace.barrier()["advice"])
 
 
-# --- programs of other makes --------------------------------------------------------------------------------
+# --- other kinds of programs -----------------------------------------------------------------------------------
 
 BEGIN = """
 #ifndef _GNU_SOURCE
@@ -177,7 +179,7 @@ static void *meet(void *rounds)
 }
 """
 
-# The first thread is late: it waits for one that is made for each round.
+# The first thread is late: it waits for a thread that is created for each round.
 MADE_ANEW = BEGIN + """
 #include <condition_variable>
 #include <mutex>
@@ -210,7 +212,7 @@ int main()
 }
 """
 
-# The second one is late: three threads in turn write to its pipe, and sleep many times before.
+# The second thread is late: three threads alternately write to its pipe, and sleep many times before.
 IN_TURN = BEGIN + """
 #define ROUNDS 150
 static int asked[3][2], answer[2];
@@ -253,7 +255,7 @@ int main(void)
 }
 """
 
-# The first thread is late: each time it makes a pipe, of which another thread closes its end.
+# The first thread is late: each time it makes a pipe, and another thread closes the other end.
 CLOSED = BEGIN + """
 #define ROUNDS 20
 static int asked[2], ends[2];
@@ -286,7 +288,7 @@ int main(void)
 }
 """
 
-# The first thread is late: what it asks is answered by another process, which shares its CPU with four threads like it.
+# The first thread is late: another process answers its requests, and shares its CPU with four similar threads.
 SERVED = BEGIN + """
 static int ends[2];
 static void pin(void)
@@ -382,7 +384,7 @@ def test_pipes_made_for_one_wait(t):
 
 
 def test_waker_on_the_whole_machine(t):
-    """With -a a thread that crosses no barrier is named, and the advice is about it; what it did may not be known."""
+    """With -a, a thread that crosses no barrier is named, and the advice is about it. Its activity may be unknown."""
     tracer = t.attach("-a", "--comm", "waker", "-d", "2")
     program = t.start([workload("waker"), "pipe", "compute", "thread", "60"])
     program.wait()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Sentences of reports are whole: names that are long or mangled, numbers and their units, parts of a cause that are negative."""
+"""Sentences of reports are complete: long or mangled names, numbers and their units, and negative parts of a cause."""
 
 import re
 
@@ -14,12 +14,12 @@ NEGATIVE = "Negative: the late threads had less of this"
 
 
 def check_lines(text):
-    """No line ends in a number with its unit on the next line."""
+    """Check that no line ends in a number with its unit on the next line."""
     check_equal("numbers without their units", re.findall(rf".*\d\n *{UNIT}.*", text), [])
 
 
 def check_negative(text):
-    """Wherever a part of a cause is negative that is explained below the table, and nowhere else."""
+    """Check that a negative part of a cause is explained below its table, and nowhere else."""
     for table in re.findall(r"^ +part of lateness .*\n(?:(?: {6}\S.*)\n)+", text, re.M):
         check_equal(f"explained: {table}", NEGATIVE in table, bool(re.search(r" -\d", table)))
 
@@ -36,7 +36,7 @@ def check_report(t, command):
 
 
 def test_long_names(t):
-    """In the headline and in the barriers' labels; what is too long keeps both of its ends, and its place in the source."""
+    """Long names in the headline and in the barriers' labels keep both of their ends, and the source position."""
     trace, text = check_report(t, [workload("long_names")])
     check_in("report", LONG, text)
     barriers = trace.barriers(family="pthread")
@@ -51,7 +51,7 @@ def test_long_names(t):
 
 
 def test_rust_names(t):
-    """Both ways in which compilers write them down give the names that people know."""
+    """Both of Rust's mangling schemes give the names of the source."""
     for build in ("rust_names", "rust_names-v0"):
         trace, text = check_report(t, [workload(build)])
         names = sorted(re.sub(r"\{\{closure\}\}|\{closure#\d+\}", "{closure}", b["function"]) for b in trace.barriers(family="std"))
@@ -62,7 +62,7 @@ def test_rust_names(t):
 
 
 def test_quantities(t):
-    """In reports with many figures: causes, phases and warnings."""
+    """Numbers and units in reports with many figures: causes, phases and warnings."""
     for command in ([workload("late"), "lock", "--threads", "3", "--rounds", "20", "--base", "1ms", "--extra", "3ms"],
                     [workload("late"), "sleep", "--threads", "2", "--rounds", "20", "--base", "1ms", "--extra", "2ms"]):
         check_report(t, command)

@@ -1,14 +1,16 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Faults at random moments, many times over: make check-long. Root; make all workloads build/san/sbt-trace before.
+"""Faults at random moments, repeated many times: make check-long. Needs root, and make all workloads build/san/sbt-trace
+before.
 
     run.py [PATTERN...]    FAULT_RUNS (200) runs of each fault, or of those with a PATTERN in their name;
-                           FAULT_SECONDS: no more than so long for each, and it is said how many runs that were;
-                           FAULT_SEED: of the random moments (printed)
+                           FAULT_SECONDS: time limit for each fault; the number of runs is then printed;
+                           FAULT_SEED: seed of the random moments (printed)
 
-Every eighth run is of the program that the sanitizers watch over. After each fault: as many BPF programs, maps and links as
-before, no process of sbt-trace, the targets' code as in their files. One line a fault, and a last line "N passed, N failed"."""
+Every eighth run uses the program built with sanitizers. After each fault there must be as many BPF programs, maps and links as
+before, no process of sbt-trace, and the targets' code must equal that of their files. Prints one line per fault, and a last
+line "N passed, N failed"."""
 
 import json
 import os
@@ -28,16 +30,16 @@ from harness import (SBT, Failure, Trace, check, check_equal, check_in, code_in_
                      wait_for_probe, workload)
 
 WATCHED = os.path.join(harness.ROOT, "build", "san", "sbt-trace")
-EACH = 8  # runs: one of them under the sanitizers
+EACH = 8  # runs, of which one uses the program with sanitizers
 RUNS = int(os.environ.get("FAULT_RUNS", "200"))
 SECONDS = float(os.environ.get("FAULT_SECONDS", "3600"))
 BPFTOOL = next((p for p in ("/usr/sbin/bpftool", "/sbin/bpftool") if os.path.exists(p)), "bpftool")
 
 
-# --- what is left -----------------------------------------------------------------------------------------
+# --- what is left after a fault ---------------------------------------------------------------------------------
 
 def bpf_objects():
-    """How many programs, maps and links the kernel has."""
+    """Return how many programs, maps and links the kernel has."""
     counts = {}
     for kind in ("prog", "map", "link"):
         out = subprocess.run([BPFTOOL, "-j", kind, "show"], stdout=subprocess.PIPE, check=True).stdout
@@ -46,20 +48,20 @@ def bpf_objects():
 
 
 def code_differs(pid):
-    """Where the executable mappings of a process are not as in their files. A probe is a byte that differs."""
+    """Return where the executable mappings of a process differ from their files. A probe is one different byte."""
     there, wanted = code_of(pid), code_in_files(pid)
     return [(path.decode(), hex(i)) for path, offset in there if there[path, offset] != wanted[path, offset]
             for i, pair in enumerate(zip(there[path, offset], wanted[path, offset])) if pair[0] != pair[1]][:5]
 
 
 def files_of(pid):
-    """How many files of each kind it has open; of those that are programs, only that which these tests run."""
+    """Return how many files of each kind the process has open. Of programs, count only those that these tests run."""
     kinds = {}
     try:
         for fd in os.listdir(f"/proc/{pid}/fd"):
             to = os.readlink(f"/proc/{pid}/fd/{fd}")
             kind = to if to.startswith("anon_inode") else to.split(":")[0] if ":" in to else to
-            # Under -a other programs are examined, too: a compilation on this machine starts many.
+            # Under -a other programs are examined, too. A compilation on this machine starts many.
             if not kind.startswith("/") or kind == workload("gen") or "/proc/" in kind:
                 kinds[kind] = kinds.get(kind, 0) + 1
     except OSError:
@@ -68,7 +70,7 @@ def files_of(pid):
 
 
 class Run:
-    """One run of a fault: which program, and a random moment."""
+    """One run of a fault: the program that it uses, and a random moment."""
 
     def __init__(self, t, number, rng):
         self.t, self.number, self.rng = t, number, rng
@@ -80,7 +82,7 @@ class Run:
         return self.t.start([self.sbt, "--json", "-o", self.path, *words])
 
     def pause(self, most):
-        # What is watched over is slower.
+        # The program with sanitizers is slower.
         time.sleep(self.rng.random() * most * (3 if self.watched else 1))
 
     def trace(self, result, rc=0):
@@ -106,11 +108,11 @@ WORK = ["--threads", "3", "--work", "random:50us:400us:7"]
 
 
 # --- the faults ---------------------------------------------------------------------------------------------
-# A generator: begins, is sent a Run for each run, and ends. What it yields is never used.
+# Each fault is a generator: it begins, receives a Run for each run, and ends. The values that it yields are not used.
 
 def check_whole(trace):
-    """Attached inside an episode, the threads already inside are a guess; where all are killed some have not arrived yet. In
-    between nothing is incomplete."""
+    """Check a trace that may be incomplete at its start and end only. If tracing begins inside an episode, the threads already
+    inside are guessed. If all threads are killed, some have not arrived yet."""
     states = [e["state"] for e in sorted(trace.all("episode"), key=lambda e: e["t_ns"])]
     if "complete" in states:
         first, last = states.index("complete"), len(states) - states[::-1].index("complete")
@@ -119,7 +121,7 @@ def check_whole(trace):
 
 
 def fault_target_killed(t):
-    """SIGKILL to what is traced: the report comes, its sums are right, and the waiting threads are reported."""
+    """SIGKILL to the target: the report is printed, its sums are right, and the waiting threads are reported."""
     marked = episodes = 0
     while True:
         run = yield
@@ -144,7 +146,7 @@ def fault_target_killed(t):
             rc = 128 + signal.SIGKILL
         result = sbt.wait(30)
         if target and result.rc == 1:
-            # It was dead before it was examined.
+            # The target was dead before it was examined.
             check_in("stderr", f"process {target.pid} ", result.err)
             continue
         trace = run.trace(result, rc)
@@ -158,7 +160,7 @@ def fault_target_killed(t):
 
 
 def fault_tracer_killed(t):
-    """SIGKILL to sbt-trace: the target goes on, to the right end, without a probe in its code."""
+    """SIGKILL to sbt-trace: the target continues to the right end, without a probe in its code."""
     while True:
         run = yield
         if run is None:
@@ -171,7 +173,7 @@ def fault_tracer_killed(t):
             run.pause(0.5)
         else:
             sbt = run.start("--", *gen(*WORK, "--forever"))
-            # Killed before COMMAND was resumed it takes that with it; so after.
+            # If sbt-trace is killed before COMMAND was resumed, COMMAND ends as well. So kill it afterwards.
             pids = wait_for("the command", lambda: [p for p in living() if read_proc(p, "comm") == b"gen\n"])
             pid = pids[0]
             run.pause(0.5)
@@ -199,7 +201,7 @@ def fault_tracer_killed(t):
 
 
 def kill_at_probes(run, sbt, target):
-    """sbt-trace alone or with its group, by turns: no probe stays in the target's code."""
+    """Kill sbt-trace, alone or with its group alternately. No probe may stay in the target's code."""
     if run.number % 2:
         os.killpg(sbt.pid, signal.SIGKILL)
     else:
@@ -212,8 +214,8 @@ def kill_at_probes(run, sbt, target):
 
 
 def fault_tracer_killed_beginning(t):
-    """SIGKILL to sbt-trace while it puts its probes in, alone or with its group: none stays, and the kernel has none left. Before
-    each it looks at all that have the file mapped: a crowd makes the moment last."""
+    """SIGKILL to sbt-trace while it attaches probes, alone or with its group. No probe stays, and the kernel has none left.
+    Before each probe the kernel visits all processes that have mapped the file, so many such processes prolong the moment."""
     crowd = [t.start(gen("--threads", "2", "--work", "fixed:0=20ms", "--work-by", "sleep", "--forever", "--alarm", "0"))
              for _ in range(40)]
     target = crowd[0]
@@ -237,8 +239,8 @@ def fault_tracer_killed_beginning(t):
 
 
 def fault_tracer_killed_ending(t):
-    """SIGKILL to sbt-trace while it takes its probes out, alone or with its group: none stays in the target's code, where the
-    kernel would leave it for as long as the target lives. Of a file that no other process has mapped, or puts probes into."""
+    """SIGKILL to sbt-trace while it detaches probes, alone or with its group. No probe stays in the target's code, where the
+    kernel would leave it for as long as the target lives. No other process maps the file, or has probes in it."""
     program = t.path("alone")
     shutil.copy(workload("gen-static"), program)
     target = t.start([program, *WORK, "--forever", "--alarm", "0"])
@@ -265,7 +267,7 @@ def fault_tracer_killed_ending(t):
 
 
 def switches(pid):
-    """Voluntary switches of all its threads."""
+    """Return the voluntary switches of all threads."""
     total = 0
     for tid in os.listdir(f"/proc/{pid}/task"):
         text = read_proc(pid, f"task/{tid}/status").decode()
@@ -275,10 +277,10 @@ def switches(pid):
 
 
 def fault_attach_detach(t):
-    """Attached and detached again and again, of one process under load, which ends with the right answer."""
+    """Attach to one process under load and detach again, repeatedly. The process ends with the right answer."""
     target = t.start(gen(*WORK, "--sites", "3", "--forever", "--alarm", "0"))
     wait_threads(target, 3)
-    # What looks for probes in code can see one.
+    # The check of the code can see a probe.
     sbt = t.start([SBT, "-q", "-o", t.path(), "-p", str(target.pid)])
     wait_for("a probe is seen in its code", lambda: code_differs(target.pid), 10)
     sbt.signal(signal.SIGTERM)
@@ -293,10 +295,10 @@ def fault_attach_detach(t):
         for b in trace.barriers(family="pthread"):
             check(not b["episodes"] or b["participants"] == 3, f"participants: {b}")
         check(trace.end["incomplete"] <= 2 * 3, f"more than the first and the last: {trace.end}")
-        # The position of each thread as tracing began is uncertain until the first full episode.
+        # The position of each thread at the start of tracing is uncertain until the first complete episode.
         check(trace.end["ambiguous"] <= 10 + trace.end["episodes"] // 20, f"not only the first ones are ambiguous: {trace.end}")
         ambiguous = max(ambiguous, trace.end["ambiguous"])
-        # A child of sbt-trace's may hold the last probe for a moment longer.
+        # A child of sbt-trace may hold the last probe for a moment longer.
         gone = time.monotonic()
         if code_differs(target.pid):
             try:
@@ -314,7 +316,7 @@ def fault_attach_detach(t):
 
 
 def fault_short_threads(t):
-    """10,000 threads that live for one episode."""
+    """10,000 threads that each live for one episode."""
     while True:
         run = yield
         if run is None:
@@ -328,13 +330,13 @@ def fault_short_threads(t):
             check(not trace.end["complete"], "not marked")
             continue
         check_equal("episodes", trace.episodes(family="pthread"), teams)
-        # The one that only makes and joins the others is none of those that meet.
+        # The thread that only creates and joins the others is no member.
         check_equal("threads", trace.process()["nthreads"], threads)
         check_equal("incomplete, ambiguous", (trace.end["incomplete"], trace.end["ambiguous"]), (0, 0))
 
 
 def fault_fork_bomb(t):
-    """500 short processes under -a: every crossing is seen or counted as lost, and files are not kept."""
+    """500 short processes under -a: every crossing is recorded or counted as lost, and files are closed."""
     seen = total = 0
     while True:
         run = yield
@@ -356,9 +358,9 @@ def fault_fork_bomb(t):
         check(got + lost >= 4000 or not trace.end["complete"], f"{got} crossings of 4000 and {lost} lost")
         check(got <= 4000, f"{got} crossings of 4000")
         for b in trace.barriers(family="pthread"):
-            # Processes that have exited may be one row with others of their program.
+            # Processes that have exited may share one row with others of their program.
             most = 4 * (b["processes"] or 1)
-            # If one crossing of an episode was lost, only the other is known.
+            # If one crossing of an episode was lost, only the other one is known.
             check(b["episodes"] <= most and (b["participants"] == 2 or not b["episodes"]),
                   f"there were {most} meetings of 2, not {b['episodes']} of {b['participants']}: {b}")
         more = {k: n - before.get(k, 0) for k, n in after.items() if n > before.get(k, 0) + 12}
@@ -368,7 +370,7 @@ def fault_fork_bomb(t):
 
 
 def fault_exec_loop(t):
-    """A shell that becomes the same program again and again."""
+    """A shell that executes the same program again and again."""
     script = ('n=$1; [ "$n" -gt 0 ] || exit 0; "$0" --threads 2 --rounds 5 >/dev/null || exit 9; '
               'exec sh -c "$S" "$0" $((n - 1))')
     while True:
@@ -381,14 +383,14 @@ def fault_exec_loop(t):
         if not trace.end["lost_total"]:
             check_equal("episodes", trace.episodes(family="pthread"), 150)
             check_equal("incomplete, ambiguous", (trace.end["incomplete"], trace.end["ambiguous"]), (0, 0))
-        # One that becomes itself, from a thread that is not the first.
+        # A program that executes itself, from a thread that is not the first.
         if run.number % 4 == 0:
             trace = run.trace(run.start("--", workload("exec_self")).wait(60))
             check_equal("of exec_self", trace.episodes(family="pthread"), 600)
 
 
 def fault_disk_full(t):
-    """A recording that does not fit: said, with what was written still readable and marked as cut off."""
+    """A recording does not fit on the disk. This is reported, and what was written can be read and is marked as cut off."""
     disk = t.path("disk")
     os.mkdir(disk)
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=128k", "none", disk], check=True)
@@ -399,7 +401,7 @@ def fault_disk_full(t):
         if run is None:
             break
         path = f"{disk}/recording"
-        # From what is left for nothing to nearly enough.
+        # The free space ranges from nothing to nearly enough.
         with open(f"{disk}/ballast", "wb") as f:
             f.write(b"x" * run.rng.randrange(0, 120_000))
         result = t.run([run.sbt, "record", "-o", path, "--", *gen("--threads", "4", "--rounds", "6000")], timeout=60)
@@ -426,7 +428,7 @@ def fault_disk_full(t):
 # --- -----------------------------------------------------------------------------------------------------------
 
 def runs_of(t, name, function, rng):
-    """Returns how many were made."""
+    """Run a fault. Return how many runs were made."""
     fault = function(t)
     next(fault)
     end = time.monotonic() + SECONDS

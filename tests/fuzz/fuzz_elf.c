@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 // fuzz-sources: user/elf/elf*.c
 // fuzz-libs:
-/* The reader of ELF files, with everything that is asked of a file before it is probed. */
+/* Fuzz the reader of ELF files, and all queries that are made before a file is probed. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static void ask(struct elf_file *elf, size_t size)
 		check(sym[i].offset < size);
 		n = elf_bytes(elf, sym[i].offset, sym[i].size, &bytes);
 		check(n <= sym[i].size && n <= size);
-		/* Reads each byte, for the sanitizer to see. */
+		/* Read each byte, so that the sanitizer detects invalid memory. */
 		while (n--)
 			check(bytes[n] + 1);
 		if (!elf_offset_to_vaddr(elf, sym[i].offset, &vaddr) &&

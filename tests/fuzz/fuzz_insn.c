@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 // fuzz-sources: user/elf/insn.c
 // fuzz-libs: -l:libcapstone.a
-/* Where probes go, for any bytes: nothing outside them, and never on a five-byte nop. */
+/* Fuzz the choice of probe positions: each is within the bytes, and never on a five-byte nop. */
 #include <elf.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size)
 		return 0;
 	machine = data[0] & 1 ? EM_AARCH64 : EM_X86_64;
-	/* What a file says of it may be anything. */
+	/* The file may contain any address. */
 	vaddr = data[0] & 2 ? UINT64_MAX - 62 : 0x401000;
 	data++;
 	size--;
@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		      memcmp(data + e.skip, nop5, sizeof(nop5)));
 	}
 	check(memchr(e.why, 0, sizeof(e.why)) && memchr(e.insn.text, 0, sizeof(e.insn.text)));
-	n = insn_find_exits(machine, data, size, out, 8, why, sizeof(why));
+	n = insn_find_ends(machine, data, size, out, 8, NULL, NULL, why, sizeof(why));
 	check(memchr(why, 0, sizeof(why)) != NULL);
 	for (i = 0; i < n && i < 8; i++)
 		check(out[i] < size && (!i || out[i] > out[i - 1]));

@@ -10,8 +10,8 @@
 // fuzz-libs: -l:libzstd.a -lz -lm
 // fuzz-flags: -fno-sanitize-coverage=trace-cmp -UHTML_CHART -DHTML_CHART='"build/fuzz/chart/"'
 /*
- * A recording, which may be anything: through the model to the report, in all its forms. Checksums
- * are not looked at.
+ * Fuzz recordings with arbitrary content, through the model to the report, in all output formats.
+ * Checksums are not verified.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Sentences about every input would be all there is to see. */
+/* Discard messages: each input would cause some. */
 void msg_error(const char *fmt, ...)
 {
 	(void)fmt;
@@ -48,8 +48,8 @@ void msg_verbose(int verbose, const char *fmt, ...)
 }
 
 /*
- * What a user may ask for: all of it; part of the time; barriers and phases by name; next to
- * nothing.
+ * Options that a user may give: all output, a part of the time, names of barriers and phases, or
+ * hardly any output.
  */
 enum { ALL, WINDOW, NAMED, LITTLE, WAYS };
 
@@ -138,8 +138,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	/*
-	 * One form an input is enough, and twice as many inputs; most often the one that computes
-	 * most.
+	 * Use one output format per input, so that twice as many inputs can be tested. Most inputs
+	 * use the format that computes most.
 	 */
 	report_as(path,
 		  size % 8 < 4	 ? EMIT_TEXT

@@ -2,7 +2,10 @@
 // Copyright (c) 2026 The sbt-trace authors
 // fuzz-sources: user/elf/sdt.c user/elf/sdt_args.c user/elf/elf*.c user/base/grow.c
 // fuzz-libs:
-/* Markers in a file, and their arguments as text: a file that is no ELF file is taken for such. */
+/*
+ * Fuzz the markers of an ELF file. A file in another format is taken as the text of a marker's
+ * arguments.
+ */
 #include <elf.h>
 #include <errno.h>
 #include <stddef.h>
@@ -22,7 +25,7 @@ static void check(int ok)
 		abort();
 }
 
-/* What a probe reads by: within its registers, sizes that there are. */
+/* Check the operand that a probe reads: its registers exist, and its size and scale are valid. */
 static void check_operand(uint16_t machine, const struct sdt_note *note, uint32_t i)
 {
 	struct sbt_arg o;

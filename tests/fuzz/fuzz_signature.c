@@ -3,7 +3,9 @@
 // fuzz-sources: user/elf/signature.c user/elf/elf*.c user/elf/frames.c user/elf/x86*.c
 // fuzz-sources: user/base/grow.c
 // fuzz-libs: -l:libcapstone.a
-/* Barrier functions looked for in the code of any file: what is claimed lies within it. */
+/*
+ * Fuzz the search for barrier functions in code: the functions that are found must lie in the file.
+ */
 #include <elf.h>
 #include <stddef.h>
 #include <stdint.h>

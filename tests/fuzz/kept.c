@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * In place of the fuzzing engine: each file of a folder goes once through a fuzz_NAME.c, in a build
- * like that of the unit tests. An input that takes more than SECONDS ends the program, as one does
- * that a sanitizer finds something in; its name is on stderr by then.
+ * Replace the fuzzing engine: pass each file of a folder to a fuzz_NAME.c once, in a build like
+ * that of the unit tests. The program ends if an input takes more than SECONDS, or if a sanitizer
+ * finds an error. It prints the name of each file to stderr before it runs the file.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
 
-/* Where nothing is made up. */
+/* Without the engine, inputs are not mutated. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max)
 {
 	(void)data;
@@ -26,7 +26,9 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max)
 	return size;
 }
 
-/* Of as many bytes as it has and none more, so that a read past its end is detected. */
+/*
+ * Read a file into a buffer of exactly its size, so that the sanitizer detects a read past the end.
+ */
 static uint8_t *read_whole(const char *path, size_t *size)
 {
 	FILE *f = fopen(path, "rb");
@@ -78,7 +80,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
 		return 2;
 	}
-	/* Nothing at all is an input, too. */
+	/* Test the empty input, too. */
 	LLVMFuzzerTestOneInput((const uint8_t *)"", 0);
 	for (i = 0; i < n; i++) {
 		if (*entries[i]->d_name != '.') {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Changes recordings as recordings: records and the numbers in them, with the lengths around them
- * right again. A fuzzer that knows of no lengths spends its time on files that end early. What is
- * compressed is left to it.
+ * Mutate recordings by records and by the numbers in them, and correct the lengths around them. A
+ * fuzzer that does not know the lengths mostly produces files that end early. Compressed data is
+ * left to the fuzzer's own mutations.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,13 +17,13 @@ size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t na, const uint8_t *b, 
 
 #define FILE_HEADER  16
 #define RECORDS_MAX  8192
-#define ROOM	     64 /* that a record may grow by at once */
+#define ROOM	     64 /* maximum growth of a record in one mutation */
 #define TYPES	     24
-#define FACT_TYPES   16 /* below it: what is in blocks of facts */
+#define FACT_TYPES   16 /* types below this one are in chunks of facts */
 #define BLOCK_FACTS  1
 #define BLOCK_INPUTS 2
 
-/* As in recording/chunks.c. */
+/* Same layout as in recording/chunks.c. */
 struct header {
 	uint32_t magic;
 	uint16_t kind, flags;
@@ -36,7 +36,7 @@ struct record {
 	const uint8_t *bytes;
 	size_t size;
 	uint32_t block;
-	uint16_t kind; /* of its block */
+	uint16_t kind; /* kind of the chunk that contains the record */
 	uint8_t type;
 };
 
@@ -105,7 +105,10 @@ static bool parse(const uint8_t *data, size_t size, struct records *out)
 	return at == size && out->n;
 }
 
-/* The file of these records, or 0 if it is larger than @max. A sum is not looked at. */
+/*
+ * Build a file of these records. Return its size, or 0 if it would exceed @max. Checksums are not
+ * computed.
+ */
 static size_t build(const uint8_t *file_header, const struct records *records, uint8_t *out,
 		    size_t max)
 {
@@ -139,7 +142,7 @@ static size_t build(const uint8_t *file_header, const struct records *records, u
 	return n;
 }
 
-/* One of the numbers in it, if it is made of numbers, is another. */
+/* Change one of the numbers, if the bytes are a series of numbers. */
 static size_t change_number(uint8_t *bytes, size_t size)
 {
 	static const uint64_t interesting[] = {
@@ -223,18 +226,18 @@ static void change(struct records *records, uint8_t **owned)
 	struct record r;
 
 	switch (rand() % 12) {
-	case 0: /* goes, with some after it */
+	case 0: /* remove it, and some records after it */
 		n = 1 + (uint32_t)rand() % 4;
 		if (n >= records->n - i || records->n <= n)
 			break;
 		memmove(&records->at[i], &records->at[i + n], (records->n - i - n) * sizeof(r));
 		records->n -= n;
 		break;
-	case 1: /* comes elsewhere, too */
+	case 1: /* copy it to another position */
 		r = records->at[i];
 		insert(records, j, &r, 1);
 		break;
-	case 2: /* in another order */
+	case 2: /* swap it with another record */
 		r = records->at[i];
 		records->at[i].type = records->at[j].type;
 		records->at[i].bytes = records->at[j].bytes;
@@ -276,7 +279,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned 
 	return n ? n : LLVMFuzzerMutate(data, size, max);
 }
 
-/* Some records of @b come into @a. */
+/* Insert some records of @b into @a. */
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t na, const uint8_t *b, size_t nb,
 				 uint8_t *out, size_t max, unsigned int seed)
 {

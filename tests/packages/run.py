@@ -1,14 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""What is installed, what is packaged, and whether it runs where nothing else is. Root; make all static deb
+"""Check what is installed, what is packaged, and whether it runs without anything else. Needs root, and make all static deb
 build/workloads/gen-static before.
 
-    run.py [PATTERN...]        what takes seconds; part of make check
-    run.py --root [PATTERN...] the package in a Debian of its own, too: debootstrap from the mirror that this machine's apt
-                               names; its first files are kept in $SBT_VM_CACHE or ~/.cache/sbt-trace/vm
+    run.py [PATTERN...]        tests that take seconds; part of make check
+    run.py --root [PATTERN...] also test the package in a separate Debian: debootstrap uses the mirror of this machine's apt;
+                               the downloaded files are kept in $SBT_VM_CACHE or ~/.cache/sbt-trace/vm
 
-One line a test, and a last line "N passed, N failed"."""
+Prints one line per test, and a last line "N passed, N failed"."""
 
 import glob
 import json
@@ -28,7 +28,7 @@ GEN = os.path.join(BUILD, "workloads", "gen-static")
 sys.path.insert(0, os.path.join(ROOT, "tests", "vm"))
 import debian  # noqa: E402
 
-# Below PREFIX.
+# Paths below PREFIX.
 FILES = ["bin/sbt-trace", "include/sbt/sbt.h", "include/sbt/sbt_barrier.h",
          "share/bash-completion/completions/sbt-trace", "share/man/man1/sbt-trace-predict.1",
          "share/man/man1/sbt-trace.1", "share/man/man5/sbt-trace-recording.5",
@@ -97,7 +97,7 @@ def install(work, *words):
 
 
 def test_install_obeys(work):
-    """DESTDIR and PREFIX, and that nothing but what is wanted is there."""
+    """make install obeys DESTDIR and PREFIX, and installs only the expected files."""
     got = install(work, f"DESTDIR={work}", "PREFIX=/opt/some where")
     check_equal("files", got, [f"opt/some where/{name}" for name in FILES])
     below = f"{work}/opt/some where"
@@ -105,7 +105,7 @@ def test_install_obeys(work):
     check_equal("modes", modes, {n: 0o755 if n.startswith("bin/") else 0o644 for n in FILES})
     with open(f"{below}/share/pkgconfig/sbt.pc", encoding="utf-8") as f:
         check_in("sbt.pc", "prefix=/opt/some where\n", f.read())
-    # As if PREFIX were /usr/local.
+    # Without PREFIX, the files go below /usr/local.
     other = os.path.join(work, "other")
     run("make", "-s", "-C", ROOT, "install", f"DESTDIR={other}")
     check_equal("files by default", files_below(other), [f"usr/local/{name}" for name in FILES])
@@ -125,7 +125,7 @@ def test_install_runs(work):
 # --- the header -------------------------------------------------------------------------------------
 
 def test_pkg_config(work):
-    """A program that knows the header by pkg-config alone is built, in C and in C++, and carries the markers."""
+    """A program that finds the header by pkg-config alone can be built in C and in C++, and has the markers."""
     install(work, f"PREFIX={work}/p")
     env = {**os.environ, "PKG_CONFIG_PATH": f"{work}/p/share/pkgconfig"}
     flags = run("pkg-config", "--cflags", "sbt", env=env).split()
@@ -145,7 +145,7 @@ def test_pkg_config(work):
 
 
 def test_header_stands_alone(work):
-    """It needs the C library's headers and no other package's, sys/sdt.h of SystemTap's for one."""
+    """The header needs the C library's headers and no others, for example not SystemTap's sys/sdt.h."""
     with open(f"{work}/program.c", "w", encoding="ascii") as f:
         f.write(PROGRAM)
     used = run("gcc", "-M", f"-I{ROOT}/include", f"{work}/program.c").replace("\\\n", " ").split()[1:]
@@ -157,7 +157,7 @@ def test_header_stands_alone(work):
 # --- the static program -------------------------------------------------------------------------------
 
 def in_root(root, *args, **more):
-    """Runs a command with @root as its root, and /proc and /sys there, in mounts of its own."""
+    """Run a command with @root as its root directory, and with /proc and /sys mounted there."""
     script = ('mount -t proc proc "$0/proc" && mount --rbind /sys "$0/sys" && '
               'mount --bind /dev "$0/dev" && exec chroot "$0" "$@"')
     return run("unshare", "-m", "sh", "-c", script, root, *args, **more)
@@ -179,7 +179,7 @@ def check_trace(root, out, rounds):
 
 
 def test_static_in_an_empty_root(work):
-    """Three programs and no library, no shell, no name service."""
+    """A root with three programs, and no library, shell or name service."""
     program = f"{BUILD}/static/sbt-trace"
     check_in("file", "statically linked", run("sh", "-c", f"ldd {program} 2>&1; true"))
     folders(work)
@@ -196,7 +196,7 @@ def test_static_in_an_empty_root(work):
     text = in_root(work, "/sbt-trace", "-u", "worker", "--", "/gen", "--threads", "2", "--rounds", "5")
     check_in("report", "5 episodes", text)
     check_in("doctor", "sbt-trace can trace here", in_root(work, "/sbt-trace", "doctor"))
-    # The user: what the static program reads of /etc is what became of it.
+    # The result of the user lookup shows what the static program reads of /etc.
     shutil.copy(debian.busybox("amd64") if os.uname().machine == "x86_64" else "/bin/true", f"{work}/busybox")
     text = in_root(work, "/sbt-trace", "-q", "-o", "/dev/null", "-u", "worker", "--", "/busybox", "grep", "-E",
                    "^(Uid|Gid|Groups)", "/proc/self/status")
@@ -207,7 +207,7 @@ def test_static_in_an_empty_root(work):
 
 
 def test_static_names_as_the_other(work):
-    """C++ names are read without libstdc++, and to the same words."""
+    """The static program demangles C++ names without libstdc++, with the same result."""
     names = []
     for program in (f"{BUILD}/sbt-trace", f"{BUILD}/static/sbt-trace"):
         run(program, "--json", "-o", f"{work}/out", "--", f"{BUILD}/workloads/gen_std", "--threads", "2", "--rounds",
@@ -247,7 +247,7 @@ def test_deb_lintian(_):
 
 
 def base_root(work):
-    """A Debian of debootstrap's, unpacked below @work."""
+    """Unpack a Debian made by debootstrap below @work."""
     own = [(u, r) for u, r in debian.own_sources() if "-" not in r]
     if not own:
         raise Skip("apt has no main archive here")
@@ -270,7 +270,7 @@ def base_root(work):
 
 
 def state_of(root):
-    """Every file that a package could leave behind, with its size."""
+    """Return every file that a package could leave behind, with its size."""
     skip = ("./proc", "./sys", "./dev", "./tmp", "./var/cache", "./var/log", "./var/lib/apt", "./var/lib/dpkg", "./run")
     found = {}
     for path, _, names in os.walk(root):
@@ -281,7 +281,7 @@ def state_of(root):
 
 
 def test_root_deb(work):
-    """Installed, run and removed in a Debian of its own."""
+    """The package is installed, run and removed in a separate Debian."""
     root = base_root(work)
     run("chroot", root, "apt-get", "update", "-q")
     name = os.path.basename(the_deb())

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * A run made up, for tests of the pictures: made EPISODES THREADS HTML|- CHROME|- [hostile|LIMIT].
- * Two barriers in turn. Thread t works 1000 * (t + 1) ns to the first and 500 ns to the second, all
- * leave 100 ns after the last arrival: every figure of the page can be worked out.
+ * Write pictures of a constructed run for their tests: made EPISODES THREADS HTML|- CHROME|-
+ * [hostile|LIMIT]. Threads cross two barriers alternately. Thread t works 1000 * (t + 1) ns before
+ * the first and 500 ns before the second, and all threads leave 100 ns after the last arrival.
+ * Every figure of the page can be worked out from these numbers.
  */
 #include <math.h>
 #include <stdio.h>
@@ -78,7 +79,7 @@ static void cross(struct model *model, uint32_t t, uint32_t threads, uint64_t k,
 	check(model_add_crossing(model, &c), "model_add_crossing");
 }
 
-/* Returns when the last ended. */
+/* Run the model, and return the time at which the last thread ended. */
 static uint64_t run(struct model *model, uint64_t episodes, uint32_t threads)
 {
 	uint64_t now = 1000, release, k;
@@ -149,9 +150,10 @@ int main(int argc, char **argv)
 	if (page)
 		check(html_begin(&html, page, &options), html_missing());
 	if (trace)
-		check(chrome_begin(&chrome, trace, &env, 1000), "chrome_begin");
-	if (trace && argc > 5 && !hostile)
-		chrome_limit(chrome, strtoull(argv[5], NULL, 10));
+		check(chrome_begin(&chrome, trace, &env, 1000,
+				   argc > 5 && !hostile ? strtoull(argv[5], NULL, 10)
+							: CHROME_LEAN),
+		      "chrome_begin");
 	at.end_ns = run(model, strtoull(argv[1], NULL, 10), (uint32_t)strtoul(argv[2], NULL, 10));
 	check(model_finish(model, at.end_ns), "model_finish");
 	check(report_build(model, &at, &report), "report_build");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check causes: the parts of a cause add up, the right cause is named, and none is named without
- * one.
+ * Check causes: the parts of a cause add up to the lateness, and the right cause is named. If there
+ * is no cause, none is named.
  */
 #include "test_analyse_util.h"
 
@@ -171,7 +171,7 @@ static void meet_with(struct bench *b, const uint64_t *work)
 	b->now = b->m.ep.release_ns;
 }
 
-/* The same, but thread 2 takes @late longer than the 10 ms of the other threads. */
+/* Add an episode in which thread 2 takes @late longer than the 10 ms of the other threads. */
 static void late_one(struct bench *b, uint64_t late)
 {
 	uint64_t work[4] = { 10 * MS, 10 * MS, 10 * MS + late, 10 * MS };
@@ -260,7 +260,10 @@ static void set_instructions(struct bench *b, uint32_t who, uint64_t n)
  * Twice the instructions in three times the time: half of the excess is more work, the rest is
  * slower execution.
  */
-/* The data of a barrier move to the barrier of its program, and none remain. */
+/*
+ * When a process is combined with its program, the cause data of its barrier move to the program's
+ * barrier, and none remain.
+ */
 static void test_folded(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -306,10 +309,10 @@ static void test_instructions(void **state)
 	assert_true(part(&b->out, CAUSE_MORE_WORK) == -2 * (int64_t)MS);
 	assert_int_equal(part(&b->out, CAUSE_SLOWER_WORK), 22 * MS);
 	assert_near(b->out.share, 1, 1e-12);
-	/* The counter did not run all the time: the excess is not split. */
+	/* The counter did not run all the time, so the excess is not split. */
 	detail_of(&b->m, 2)->unknown = 2;
 	assert_cause(b, TEXT(dominant->name, "work"));
-	/* Absurd counts do no harm. */
+	/* Impossible counts do no harm. */
 	set_instructions(b, 1, 1);
 	set_instructions(b, 2, UINT64_MAX);
 	detail_of(&b->m, 2)->unknown = 0;
@@ -353,13 +356,13 @@ static void test_places(void **state)
 	struct model_block *k;
 
 	late_one(b, 12 * MS);
-	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS)->addr = INODE;
+	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS)->at.file = INODE;
 	assert_cause(b, TEXT(dominant->name, "i/o"), TEXT(culprit, "/var/log/out"),
 		     HAS(text, "because it waited for I/O on /var/log/out."));
 
 	late_one(b, 12 * MS);
-	blocked(&b->m, 2, MODEL_BLOCKED_FAULT, 2 * MS)->addr = PAGE;
-	detail_of(&b->m, 2)->fault_ns = 10 * MS; /* on a CPU */
+	blocked(&b->m, 2, MODEL_BLOCKED_FAULT, 2 * MS)->at.fault_addr = PAGE;
+	detail_of(&b->m, 2)->fault_ns = 10 * MS; /* not blocked: on a CPU */
 	assert_cause(b, TEXT(dominant->name, "page faults"));
 	assert_int_equal(part(&b->out, CAUSE_FAULT), 12 * MS);
 	assert_string_equal(b->out.culprit, "[heap]");
@@ -389,7 +392,7 @@ static void test_places(void **state)
 	/* The longest block had another reason than the dominant one: it is not reported. */
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
-	k->addr = INODE;
+	k->at.file = INODE;
 	k->reason = MODEL_BLOCKED_SLEEP;
 	assert_cause(b, TEXT(dominant->name, "i/o"), IS(culprit, NULL));
 
@@ -397,7 +400,7 @@ static void test_places(void **state)
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	detail_of(&b->m, 2)->second = *k;
-	detail_of(&b->m, 2)->second.addr = INODE;
+	detail_of(&b->m, 2)->second.at.file = INODE;
 	k->reason = MODEL_BLOCKED_SLEEP;
 	assert_cause(b, TEXT(dominant->name, "i/o"), TEXT(culprit, "/var/log/out"));
 
@@ -414,7 +417,7 @@ static struct model_block *locked(struct bench *b)
 
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_LOCK, 12 * MS);
-	k->addr = LOCK;
+	k->at.futex = LOCK;
 	k->waker = TID(0);
 	k->holder = TID(3);
 	return k;
@@ -434,7 +437,7 @@ static void test_lock(void **state)
 	assert_cause(b, HAS(text, "woken by thread 0 (holder unknown)"), LACKS(text, "held by"));
 	k->waker = 0;
 	assert_cause(b, TEXT(culprit, "the lock `m`"));
-	k->addr = 0x77;
+	k->at.futex = 0x77;
 	assert_cause(b, TEXT(culprit, "the lock at 0x77"));
 }
 
@@ -468,7 +471,7 @@ static void test_no_lock(void **state)
 		      HAS(out.text, "woken by thread 0, which itself was waiting for a CPU that "
 				    "stress-ng (4711) had."),
 		      TEXT(out.culprit, "the condition variable `m`, woken by thread 0"));
-	/* Recordings can lack this field. */
+	/* Recordings can lack the activity of the holder. */
 	k->doing = MODEL_DOING_UNKNOWN;
 	k->doing_ns = 0;
 	k->culprit = 0;
@@ -484,11 +487,11 @@ static void test_no_lock(void **state)
 		    "it waited for the semaphore or condition variable `m`, woken by thread 0.");
 	/* The system call shows a System V semaphore, with and without a known stack. */
 	k->waited = MODEL_WAITED_SEMAPHORE;
-	k->addr = 0;
+	k->at.key = 0;
 	assert_cause(b, TEXT(culprit, "the semaphore, woken by thread 0"));
 	k->stack = WAITING;
 	assert_cause(b, TEXT(culprit, "the semaphore, woken by thread 0"));
-	k->addr = LOCK;
+	k->at.futex = LOCK;
 	k->waited = MODEL_WAITED_UNKNOWN;
 	k->stack = WAITING;
 	k->waker = 0;
@@ -520,7 +523,7 @@ static void test_chain(void **state)
 	assert_cause(b, HAS(text, "held by thread 3, which was waiting for I/O."));
 	k->doing = 255;
 	assert_cause(b, HAS(text, "held by thread 3."));
-	/* An activity that takes less than half of the time is not the reason. */
+	/* An activity of the holder that takes less than half of the time is not the reason. */
 	k->doing = MODEL_DOING_RUNQ;
 	k->doing_ns = 5 * MS;
 	assert_cause(b, HAS(text, "held by thread 3."));
@@ -555,7 +558,7 @@ static void test_released_late(void **state)
 	assert_cause(b, TEXT(dominant->name, "released late"), TEXT(culprit, "stress-ng (4711)"),
 		     HAS(text, "it left the preceding barrier later, after waiting for a CPU that "
 			       "stress-ng (4711) had at its release."));
-	/* The delay was two episodes ago. */
+	/* The late departure was two episodes ago, so its culprit is not named. */
 	left_late(b);
 	assert_cause(b, IS(culprit, NULL));
 }
@@ -622,10 +625,10 @@ static void test_mixed(void **state)
 
 	late_one(b, 10 * MS);
 	d = detail_of(&b->m, 2);
-	blocked(&b->m, 2, MODEL_BLOCKED_IO, 6 * MS)->addr = INODE;
+	blocked(&b->m, 2, MODEL_BLOCKED_IO, 6 * MS)->at.file = INODE;
 	d->runq_ns = 5 * MS;
 	d->ran = STRESS;
-	d->oncpu_ns -= 5 * MS; /* thread 1 also had less work: 9 ms instead of 10 */
+	d->oncpu_ns -= 5 * MS; /* thread 2 also had less work: 9 ms instead of 10 */
 	assert_cause(b, TEXT(dominant->name, "i/o"), NEAR(share, 6.0 / 11, 1e-12));
 	assert_int_equal(part(&b->out, CAUSE_IO), 6 * MS);
 	assert_int_equal(part(&b->out, CAUSE_CPU), 5 * MS);
@@ -679,11 +682,11 @@ static void test_largest_part(void **state)
 	struct report_cause c;
 
 	for (uint32_t i = 0; i < 20; i++) {
-		/* All three threads wait for the last arriver, ... */
+		/* In this episode, all three other threads wait for the last arriver. */
 		meet_with(b, one);
 		blocked(&b->m, 3, MODEL_BLOCKED_SLEEP, 10 * MS);
 		take(b);
-		/* ... and here only two of them, but for longer. */
+		/* In this episode, only two threads wait, but for longer. */
 		meet_with(b, two);
 		detail_of(&b->m, 2)->oncpu_ns = detail_of(&b->m, 3)->oncpu_ns = 50 * MS;
 		detail_of(&b->m, 2)->runq_ns = detail_of(&b->m, 3)->runq_ns = 12 * MS;
@@ -722,7 +725,7 @@ static void test_site_coarse(void **state)
 	bench_free(b2);
 }
 
-/* Threads get their names after they started, and the first episodes have other names. */
+/* Threads get their names after they have started. In the first episodes they have other names. */
 static void test_site_renamed(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -810,7 +813,7 @@ static void test_unknown(void **state)
 	assert_cause(b, IS(nparts, 0));
 	site_cause(b, a, &c);
 	assert_fields(&c, IS(episodes, 0), IS(dominant, NULL));
-	/* "All of it": the thread spent the rest of its time on a CPU. */
+	/* If the time on a CPU is MODEL_UNKNOWN, it is all the rest of the thread's time. */
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	detail_of(&b->m, 2)->oncpu_ns = MODEL_UNKNOWN;
@@ -820,7 +823,7 @@ static void test_unknown(void **state)
 }
 
 /*
- * Calls that take many files, or a file of files, are named by the thread's position in the code.
+ * A wait for many files, or for an epoll descriptor, is named by the thread's position in the code.
  */
 static void test_many_files(void **state)
 {
@@ -836,8 +839,8 @@ static void test_many_files(void **state)
 	site_cause(b, a, &c);
 	assert_string_equal(c.culprit, "an epoll instance");
 	/*
-	 * A thread in other code waits for a file of unknown name: the position in the code is
-	 * known.
+	 * A thread waits in other code for a file of unknown name. It is named by its position in
+	 * the code.
 	 */
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
@@ -851,12 +854,12 @@ static void test_many_files(void **state)
 
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_OTHER, 12 * MS);
-	k->addr = MODEL_OTHER_SIGNAL;
+	k->at.other = MODEL_OTHER_SIGNAL;
 	k->stack = STACK;
 	assert_cause(b, HAS(text, "because it waited for a signal in snooze."));
 }
 
-/* Report the thread at the other end of a pipe, its activity, and its process. */
+/* The report names the thread at the other end of a pipe, its activity, and its process. */
 static void test_other_end(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -864,10 +867,13 @@ static void test_other_end(void **state)
 
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
-	k->addr = INODE + 1;
+	k->at.file = INODE + 1;
 	k->waker = TID(3);
 	take(b);
-	/* The waker happened to run on the CPU that got the interrupt. */
+	/*
+	 * The recorded waker was only the thread that ran on the CPU of the interrupt, so it is not
+	 * named.
+	 */
 	assert_fields(
 		b, TEXT(out.culprit, "a pipe"),
 		HAS(out.text, "it waited for I/O on a pipe, connected to an unknown thread."));
@@ -882,9 +888,9 @@ static void test_other_end(void **state)
 	assert_fields(b, HAS(out.text, "connected to thread 3, which was asleep."),
 		      IS(out.doing, MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP));
 	/* A file of that name is not a pipe. */
-	k->addr = INODE + 2;
+	k->at.file = INODE + 2;
 	assert_cause(b, HAS(text, "I/O on a pipe, woken by thread 3, which was asleep."));
-	k->addr = INODE;
+	k->at.file = INODE;
 	assert_cause(b, HAS(text, "I/O on /var/log/out, woken by thread 3, which was asleep."));
 	/* Only the name of the untraced program is known. */
 	k->waker = STRESS;
@@ -894,7 +900,7 @@ static void test_other_end(void **state)
 		      IS(out.waited, WAITED_LOCK));
 }
 
-/* Threads that are created for one wait each share a name. */
+/* Each waker is created for one wait only, and all wakers have the same name. */
 static void test_wakers_of_one_name(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -907,7 +913,7 @@ static void test_wakers_of_one_name(void **state)
 		k->holder = 0;
 		k->waited = MODEL_WAITED_EVENT;
 		k->stack = WAITING;
-		k->addr = LOCK + 4 * (i % 2); /* the two words of a condition variable */
+		k->at.futex = LOCK + 4 * (i % 2); /* the two words of a condition variable */
 		k->waker = MANY + i;
 		k->doing = MODEL_DOING_RUNQ;
 		k->doing_ns = 11 * MS;
@@ -952,7 +958,7 @@ static void test_doings_differ(void **state)
 		HAS(text, "was asleep in 16"), HAS(text, "was on a CPU in 16"),
 		HAS(text, "and itself was waiting for a CPU that stress-ng (4711) had in 8 (20 %)"),
 		IS(doing, MODEL_DOING_UNKNOWN));
-	/* From then on it sleeps. */
+	/* From then on the waker sleeps. */
 	for (unsigned i = 0; i < 60; i++) {
 		k->doing = MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP;
 		k->culprit = 0;
@@ -975,7 +981,7 @@ static void test_hostile_names(void **state)
 	const char *s;
 
 	k = locked(b);
-	k->addr = LOCK + 8;
+	k->at.futex = LOCK + 8;
 	k->holder = HOSTILE;
 	k->doing = MODEL_DOING_RUNQ;
 	k->doing_ns = 12 * MS;
@@ -1019,7 +1025,7 @@ static void test_any_figures(void **state)
 			d->ran = (uint32_t)rnd(&seed);
 			d->block.ns = rnd(&seed);
 			d->block.doing_ns = rnd(&seed);
-			d->block.addr = rnd(&seed);
+			d->block.at.key = rnd(&seed);
 			d->block.stack = rnd(&seed);
 			d->block.holder = (uint32_t)rnd(&seed);
 			d->block.culprit = (uint32_t)rnd(&seed);
@@ -1045,7 +1051,7 @@ static void test_reuse(void **state)
 	left_late(b);
 	b->m.members[3].tid = 9999;
 	take(b);
-	/* The earlier thread at this position waited for a CPU. This thread did not. */
+	/* The earlier thread at this position waited for a CPU. The new thread did not. */
 	assert_fields(&b->out, TEXT(dominant->name, "released late"), IS(culprit, NULL));
 	late_one(b, 12 * MS);
 	d = detail_of(&b->m, 2);

@@ -36,7 +36,7 @@ static void test_shares(void **state)
 	struct ceiling_process p = process(0, PTHREAD, 0.5);
 
 	assert_true(fabs(ceiling_share(&p) - 0.5) < 1e-9);
-	/* The same million crossings are 0.6 us shorter each: 0.4 s of 1.4 s. */
+	/* The same million crossings are 0.6 us shorter each, so they take 0.4 s of 1.4 s. */
 	assert_true(fabs(ceiling_share_excluded(&p, CEILING_WHOLE) - 0.4 / 1.4) < 1e-9);
 	p.excluded_ns = NAN;
 	assert_true(isnan(ceiling_share_excluded(&p, CEILING_WHOLE)));
@@ -147,7 +147,7 @@ static void test_groups(void **state)
 	assert_int_equal(ceiling_decide(p, N, 0.05, v), MPI | GOMP);
 	for (uint32_t i = 0; i < N; i++)
 		assert_int_equal(v[i].way, CEILING_ALL);
-	/* Each process with its own probes. */
+	/* Each process has its own probes. */
 	for (uint32_t i = 0; i < N; i++)
 		p[i].own = p[i].probe_groups;
 	assert_int_equal(ceiling_decide(p, N, 0.05, v), 0);
@@ -187,7 +187,7 @@ static void test_choice(void **state)
 	struct ceiling_process p =
 		of_parts(0, 0.5, PARTS({ GOMP, 20 }, { PTHREAD, 900 }, { USER, 80 }));
 
-	/* The remaining crossings of a million take 0.1 s of 2 s. */
+	/* A million crossings less the detached part take 0.1 s of 2 s. */
 	assert_int_equal(ceiling_choose(&p, 0.051), PTHREAD);
 	/* A limit of 0.02 s: detach the two hottest parts, and not the third. */
 	assert_int_equal(ceiling_choose(&p, 0.049), PTHREAD | USER);
@@ -200,10 +200,10 @@ static void test_choice(void **state)
 	p = of_parts(0, 0.5, PARTS({ PTHREAD, 100 }));
 	p.probe_groups |= USDT;
 	assert_int_equal(ceiling_choose(&p, 0.1), CEILING_WHOLE);
-	/* There are no other probes. */
+	/* The process has no other probes, so the whole process is detached. */
 	p = of_parts(0, 0.5, PARTS({ PTHREAD, 1000 }));
 	assert_int_equal(ceiling_choose(&p, 0.1), CEILING_WHOLE);
-	/* By a too high estimate, tracing costs more than the total time. */
+	/* The estimate is too high: tracing seems to cost more than the total time. */
 	p = of_parts(0, 1.2, PARTS({ PTHREAD, 999 }, { GOMP, 1 }));
 	assert_int_equal(ceiling_choose(&p, 0.05), PTHREAD);
 	/* This is the cost if the probes stay. */
@@ -213,9 +213,9 @@ static void test_choice(void **state)
 }
 
 /*
- * This is the first look on a machine with expensive traps: traps take nearly all of the time. So
- * little time would remain that the cold probes, with an unchanged hit rate, seemed too expensive
- * as well. The whole process was excluded.
+ * On a machine with expensive traps, traps take nearly all of the time at the first check. An
+ * earlier version assumed that the cold probes keep their hit rate in the little time that remains.
+ * They seemed too expensive as well, and the whole process was excluded.
  */
 static void test_dear_traps(void **state)
 {
@@ -236,7 +236,7 @@ static void test_dear_traps(void **state)
 	p.price_ns *= 3;
 	assert_int_equal(ceiling_decide(&p, 1, 0.05, &v), PTHREAD);
 	assert_verdict(&v, CEILING_ALL, PTHREAD);
-	/* The probes are already too expensive: 0.34 %, three times. */
+	/* The cold probes alone exceed this limit: three times 0.34 %. */
 	assert_int_equal(ceiling_choose(&p, 0.01), CEILING_WHOLE);
 }
 
@@ -266,7 +266,7 @@ static void test_part(void **state)
 	assert_verdict(&v[1], CEILING_ALL, PTHREAD);
 	assert_int_equal(v[1].culprit, 0);
 	assert_verdict(&v[2], CEILING_KEEP, 0);
-	/* Not recording is enough: 0.4 of 1.4. */
+	/* It is enough not to record the process: 0.4 of 1.4 remains. */
 	assert_int_equal(ceiling_decide(p, 3, 0.35, v), 0);
 	assert_verdict(&v[0], CEILING_EXCLUDE, PTHREAD);
 	assert_verdict(&v[1], CEILING_KEEP, 0);
@@ -341,7 +341,10 @@ static void test_part_of_group(void **state)
 #define HOT  (1ULL << 33)
 #define COLD (1ULL << 62)
 
-/* Functions of one family can be detached alone; the rest of the family only together with them. */
+/*
+ * Some functions of a family can be detached alone. The rest of the family can only be detached
+ * together with them.
+ */
 static void test_functions(void **state)
 {
 	const struct part parts[] = {

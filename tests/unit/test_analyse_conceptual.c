@@ -55,8 +55,8 @@ static void begin(struct through *t, uint32_t nphases)
 }
 
 /*
- * @n threads leave at @from, work for work[i], cross at @site, and leave 1 later. Return the time
- * when they leave.
+ * Let @n threads leave at @from, work for work[i], cross at @site, and leave 1 later. Return the
+ * time when they leave.
  */
 static uint64_t meet(struct through *t, uint32_t site, uint32_t n, uint64_t from,
 		     const uint64_t *work)
@@ -134,7 +134,10 @@ static void test_by_hand(void **state)
 		      IS(threads[1].work_ns, 5 + 2 + 6 + 9), IS(threads[0].wait_ns, 2 + 0 + 0 + 8),
 		      IS(threads[0].wait_max_ns, 8), IS(threads[1].wait_ns, 2),
 		      IS(threads[0].last, 1), IS(threads[0].crossings, 4));
-	/* 18 (mean) over 22 (longest); 22 over 24 of the path; 24 over the time. */
+	/*
+	 * Load balance: mean work 18 of the longest 22. Serialisation: 22 of the path of 24.
+	 * Transfer: 24 of the time of 28.
+	 */
 	assert_fields(p, NEAR(efficiency.load_balance, 18.0 / 22, 1e-12),
 		      NEAR(efficiency.serialisation, 22.0 / 24, 1e-12),
 		      NEAR(efficiency.transfer, 24.0 / 28, 1e-12),
@@ -210,7 +213,7 @@ static void test_several(void **state)
 	assert_int_equal(p[1].phase_ns.sum, 22);
 	assert_int_equal(p[2].phase_ns.sum, 33);
 	assert_int_equal(p[3].phase_ns.sum, 10);
-	/* The last episode began the phase again, and nothing followed it. */
+	/* The last episode began the phase again, and no episode followed. */
 	assert_int_equal(p[0].unfinished, 0);
 	assert_int_equal(p[3].occurrences, 1);
 	over(&t);
@@ -235,7 +238,7 @@ static void test_unfinished(void **state)
 	assert_true(isnan(p->efficiency.parallel));
 	over(&t);
 
-	/* Its start barrier is never crossed. */
+	/* The start barrier is never crossed. */
 	begin(&t, 1);
 	t.begins[0] = t.ends[2] = 1;
 	now = meet(&t, 2, 2, 0, even);
@@ -262,7 +265,7 @@ static void test_unfinished(void **state)
 
 /* --- marked by the program ------------------------------------------------------------------- */
 
-/* @thread marks a phase at @t_ns, and has been on a CPU for @oncpu of its phase. */
+/* Let @thread mark a phase at @t_ns. It has been on a CPU for @oncpu of its phase. */
 static void mark(struct through *t, uint32_t thread, const char *name, bool begins, uint64_t t_ns,
 		 uint64_t oncpu)
 {
@@ -316,7 +319,7 @@ static void test_marked(void **state)
 		      IS(threads[1].work_ns, 20 + 79 + 49), IS(threads[1].wait_ns, 20),
 		      IS(threads[1].idle_ns, 1 + 21));
 	/*
-	 * Of the first phase only the time on a CPU is known, because test crossings have no
+	 * Only the time on a CPU is known in the first phase, because test crossings have no
 	 * accounted time.
 	 */
 	assert_fields(p, IS(threads[0].parts.oncpu_ns, 40), IS(threads[1].parts.oncpu_ns, 20),

@@ -122,8 +122,8 @@ static void test_passed_on(void **state)
 	pair(&p, 1, 0, 5, 2, 30);
 	assert_fields(&p.m.members[0], IS(thread, 2), IS(wait_ns, 100));
 	/*
-	 * Of its excess of 125, thread 0 waited 100 before A and worked 25 there. Thread 2 did
-	 * neither.
+	 * Thread 0 exceeds the others by 125: it waited 100 before A, and worked 25 there. Thread 2
+	 * did neither.
 	 */
 	costs(&p, 0, 100 + 20, 80);
 	costs(&p, 1, 0, 0);
@@ -195,8 +195,8 @@ static void test_both(void **state)
 }
 
 /*
- * The waiting thread had waited, too: only the additional wait of the last thread is passed on to
- * the earlier phase.
+ * The waiting thread had waited before, too. Only the additional wait of the last thread is passed
+ * on to the earlier phase.
  */
 static void test_both_had_waited(void **state)
 {
@@ -266,7 +266,7 @@ static void test_unknown_work(void **state)
 	end(&p);
 }
 
-/* A wait in an incomplete episode is in no sum; its origin is unknown. */
+/* A wait in an incomplete episode is not included in any sum, and its origin is unknown. */
 static void test_incomplete(void **state)
 {
 	static const uint32_t threads[2] = { 0, 1 };
@@ -322,7 +322,7 @@ static void test_long_run(void **state)
 	end(&p);
 }
 
-/* Random episodes of random threads: every wait is charged exactly once. */
+/* In random episodes of random threads, every wait is charged exactly once. */
 static void test_any_meetings(void **state)
 {
 	uint64_t seed = 99, work[MOST];

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check efficiencies against numbers worked out by hand, and closed forms through the model. */
+/*
+ * Check efficiencies against numbers worked out by hand, and against closed forms through the
+ * model.
+ */
 #include "test_analyse_util.h"
 
 DEFINE_CLEANUP_PTR(arena_free, struct arena *)
@@ -43,7 +46,7 @@ static void test_talp(void **state)
 	r = efficiency_openmp(&t);
 	assert_true(isnan(r.start));
 	assert_near(r.serialisation, 0.58, 1e-9);
-	/* A fifth of the useful time is a wait for a turn: the other losses stay the same. */
+	/* A fifth of the useful time becomes waits for a turn. The other losses stay the same. */
 	t.useful_ns -= t.useful_ns / 5;
 	t.turns_ns = t.useful_ns / 4;
 	r = efficiency_openmp(&t);
@@ -132,7 +135,7 @@ static void run_form(uint32_t n, bool rotate, struct report *rep)
 	env.end_ns = now;
 	assert_int_equal(report_build(m, &env, rep), 0);
 	assert_int_equal(t.waits, ROUNDS * (n - 1) * UNIT);
-	/* One team: the phases that end here cause all waits. */
+	/* There is one team, so the phases that end here cause all waits. */
 	assert_fields(rep, IS(nbarriers, 1), IS(barriers[0].delay_direct_ns, t.waits),
 		      IS(barriers[0].delay_passed_ns, 0), IS(barriers[0].gain_ns, t.waits / n));
 	causes_free(t.causes);
@@ -158,7 +161,7 @@ static void test_closed_forms(void **state)
 			    isnan(p->omp_serialisation));
 		report_free(&rep);
 	}
-	/* Rounds that all threads share evenly. */
+	/* A different thread has twice the work in each round. */
 	for (uint32_t n = 2; n <= 8; n *= 2) {
 		double form = (n + 1) / (2.0 * n);
 
@@ -244,8 +247,8 @@ static void test_counters(void **state)
 }
 
 /*
- * The member of an episode without a value arrives first, last or between. The sum is at least the
- * sum of the known values.
+ * One member of an episode has no value. It arrives first, last or between the others. The sum is
+ * at least the sum of the known values.
  */
 static void test_counter_sum(void **state)
 {

@@ -152,7 +152,7 @@ static void test_detached(void **state)
 	assert_says(f->text, "and cost it some time.");
 }
 
-/* The same, for some barriers of a process. */
+/* The same finding for some barriers of a process. */
 static void test_detached_parts(void **state)
 {
 	struct report_detached sheds[1] = { { .family = "pthread",
@@ -204,7 +204,7 @@ static void test_oversubscribed(void **state)
 		b->members[i].parts.runq_ns = 4 * SECOND;
 		b->members[i].parts.late_ns = 1 * SECOND;
 	}
-	/* There are as many CPUs as threads: other processes used them. */
+	/* There are as many CPUs as threads, and other processes used them: no finding. */
 	assert_null(only(b));
 	b->env.ncpus = 2;
 	f = only(b);
@@ -410,7 +410,10 @@ static void test_slow_cpu(void **state)
 		      HAS(text, "CPU 2 ran at 1.50 GHz"));
 	bench_free(b);
 
-	/* In phases with context switches the CPU may have changed, so there is no clock rate. */
+	/*
+	 * In phases with context switches the thread may have changed its CPU, so the clock rate is
+	 * unknown.
+	 */
 	b = bench_new();
 	clocks(b, 2, 1500, 1);
 	assert_null(only(b));

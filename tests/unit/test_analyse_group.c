@@ -34,8 +34,8 @@ static struct model *processes(uint32_t n)
 }
 
 /*
- * Run @n ranks. Rank 1 has twice the work of the other ranks, or each rank does in turn. Ranks
- * leave @latency after the last arrival.
+ * Run @n ranks. Either rank 1 has twice the work of the other ranks, or each rank in turn has.
+ * Ranks leave @latency after the last arrival.
  */
 static void run_with(uint64_t latency, uint32_t n, bool rotate, bool ranked, struct report *rep)
 {
@@ -62,7 +62,7 @@ static void run(uint32_t n, bool rotate, bool ranked, struct report *rep)
 
 /*
  * Ranks take long to leave. The waits include that time, both in the result for all ranks and in
- * the result for each. Both results match the figures.
+ * the result for each rank.
  */
 static void test_one_definition(void **state)
 {
@@ -176,7 +176,7 @@ static void test_names(void **state)
 		      HAS(groups[0].all.verdict, "threads 101, 103 wait 50 %"));
 }
 
-/* Two pairs, and one process that crosses only with itself. */
+/* There are two pairs of processes, and one process that crosses barriers alone. */
 static void test_who_is_in(void **state)
 {
 	struct report_env env = { .crossing_cost_ns = NAN, .tracer_cpu_ns = REPORT_UNKNOWN };

@@ -121,8 +121,8 @@ static void test_by_hand(void **state)
 	assert_fields(&out, IS(scheduling_ns, 3 * 11 + 3 * 10),
 		      IS(imbalance_ns, 41 + 22 + 10 + 20));
 	/*
-	 * Threads 2 and 3 begin at 10 and 20, and are in no region from 140 to 150, and from 260 to
-	 * the end.
+	 * Threads 2 and 3 begin at 10 and 20. They are in no region from 140 to 150, and from 260
+	 * to the end.
 	 */
 	assert_fields(&out, IS(start_ns, 50 + 55),
 		      IS(serialisation_ns, 10 + 20 + 10 + 10 + 40 + 40),
@@ -161,7 +161,7 @@ static void test_unknown(void **state)
 	struct efficiency_omp out;
 	struct through t;
 
-	/* No teams at all. */
+	/* There are no teams at all. */
 	begin(&t);
 	feed(&t, crossing(1, A, 1, 10, 20));
 	assert_int_equal(model_finish(t.model, 300), 0);

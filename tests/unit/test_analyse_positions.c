@@ -31,7 +31,7 @@ static struct report_thread span(uint64_t start, uint64_t end, uint64_t work)
 	};
 }
 
-/* The design's formulas: mean 18 of 22, 22 of the longest path of 24, 24 of 28. */
+/* The formulas of the efficiencies: mean work 18 of 22, 22 of the longest path of 24, 24 of 28. */
 static void test_all_the_time(void **state)
 {
 	struct report_thread s[] = { span(0, 28, 14), span(0, 28, 22) };
@@ -122,7 +122,7 @@ static void test_away(void **state)
 		      NEAR(load_balance, e.parallel, 1e-12));
 }
 
-/* A very short thread without losses does not turn rotating imbalance into static imbalance. */
+/* A very short thread without losses does not change rotating imbalance to static imbalance. */
 static void test_short_one(void **state)
 {
 	struct report_thread s[] = { span(0, 1000, 500), span(0, 1000, 500), span(0, 1000, 500),
@@ -166,7 +166,7 @@ static void test_edges(void **state)
 	e = of(one, 0, 0, 0, &positions);
 	assert_int_equal(positions, 0);
 	assert_true(isnan(e.parallel));
-	/* Corrupt recordings can have a life that ends before it begins. */
+	/* In corrupt recordings a thread may end before it begins. */
 	one[0] = span(100, 0, 50);
 	e = of(one, 1, 0, 0, &positions);
 	assert_int_equal(positions, 0);

@@ -146,7 +146,7 @@ static void test_static(void **state)
 		      NEAR(last_share, 1, 1e-12), IS(lost_ns, 20 * 3 * 1000000ULL),
 		      IS(gain_ns, 20 * 3 * 1000000ULL / 4), NEAR(load_balance, 5 / 8.0, 1e-9),
 		      NEAR(serialisation, 1, 1e-9), NEAR(imbalance, 3 / 8.0, 1e-4),
-		      HAS(verdict, "37 %"), /* 3 of 8, less the cost of the barrier */
+		      HAS(verdict, "37 %"), /* 3 of 8, minus the cost of the barrier */
 		      HAS(verdict, "thread 2"), HAS(verdict, "100 %"),
 		      HAS(verdict, "threads 0, 1, 3 wait 50 %"), IS(nthreads, 4));
 	assert_fields(p, IS(nmembers, 4), IS(wait_ns, b->lost_ns), IS(release_ns, 20 * 4 * 10));
@@ -249,8 +249,8 @@ static void test_headline_by_cause(void **state)
 }
 
 /*
- * A thread that hangs to the end is in no sum. The headline says so, and does not call the load
- * balanced.
+ * A thread that hangs until the end is not included in any sum. The headline says so, and does not
+ * call the load balanced.
  */
 static void test_hung(void **state)
 {
@@ -295,7 +295,7 @@ static void test_serial_parts(void **state)
 		      LACKS(verdict, "lost in serial"));
 	p->omp_start = 1;
 	p->omp_serialisation = 0.5;
-	/* The verdict is the same for any values of the three efficiencies. */
+	/* The verdict is the same for any values of the other three efficiencies. */
 	p->lost_transfer = 0.75;
 	p->lost_static = 0.01;
 	p->lost_rotating = 0;
@@ -315,7 +315,7 @@ static void test_serial_parts(void **state)
 		HAS(verdict, "14 % of thread time is lost because threads work one after another"),
 		HAS(advice, "Do less in critical and ordered sections"));
 	p->omp_turns = 1;
-	/* If waiting costs more, the verdict says so. */
+	/* If the waits cost more than the serial part, the verdict reports the waits. */
 	p->omp_serialisation = 0.9;
 	verdict_process(p, &rep.barriers[0], &(struct verdict_shares){ 1, 1, 1 });
 	assert_lacks(p->verdict, "serial");
@@ -344,7 +344,7 @@ static void test_come_and_go(void **state)
 			      LACKS(verdict, "thread 2"));
 		/*
 		 * Threads that follow each other in one position are compared like one thread.
-		 * Three quarters of one half are lost.
+		 * Three quarters of one half of the time are lost.
 		 */
 		assert_fields(p, IS(positions, 4), IS(threads, 120), IS(pattern, REPORT_STATIC),
 			      NEAR(efficiency.load_balance, 5 / 8.0, 1e-3));
@@ -365,7 +365,7 @@ static void test_come_and_go(void **state)
 
 /*
  * Return work that makes thread 0 late in 7 of 12 rounds and thread 1 in the other 5, by the same
- * time.
+ * amount.
  */
 static uint64_t by_chance(uint32_t i, uint32_t k)
 {
@@ -474,7 +474,7 @@ static void test_last_by_turn(void **state)
 
 /*
  * Two barriers alternate. Thread 0 is late at one and thread 1 at the other. The difference is
- * significant, though each thread is late half of the time.
+ * significant, though each thread is late at half of all episodes.
  */
 static void test_others_at_others(void **state)
 {
@@ -569,7 +569,7 @@ static void test_balanced_and_few(void **state)
 
 /*
  * Block partitioning with 8 threads: a thread works on the rows of its block below k. The work per
- * row is the length right of k.
+ * row is the number of columns right of k.
  */
 static uint64_t lu_block(uint32_t i, uint32_t k)
 {
@@ -860,7 +860,8 @@ static void test_phases(void **state)
 	build(r, t, &rep);
 	assert_int_equal(rep.nphases, 3);
 	/*
-	 * The phase from the first to the second barrier takes 150, and the phase back takes 100.
+	 * The phase from the first barrier to the second takes 150, and the phase from the second
+	 * to the first takes 100.
 	 */
 	assert_fields(&rep, TEXT(phases[0].from, "lu lu.c:42"),
 		      TEXT(phases[0].to, "libx.so.1+0x3456"), IS(phases[0].occurrences, 10),
@@ -988,7 +989,10 @@ static bool is_rough(uint32_t threads, uint64_t (*work)(uint32_t i, uint32_t k))
 	return rough;
 }
 
-/* If several threads cross after little work, the order of wake-ups determines the cost. */
+/*
+ * If several threads cross after little work, the order of wake-ups determines the cost, so the
+ * cost is only a rough estimate.
+ */
 static void test_cost_rough(void **state)
 {
 	assert_true(is_rough(4, little));
@@ -1033,7 +1037,10 @@ static void test_cost_formula(void **state)
 	e.switch_cost_ns = NAN;
 	assert_near(report_cost(&e, 1000, 60, &sums, 2), 60000, 1e-6);
 	assert_true(isnan(report_cost(&e, NAN, 60, &sums, 2)));
-	/* All threads wait for a thread that has no CPU, as far as there are CPUs for them. */
+	/*
+	 * All threads wait for a thread that has no CPU, as far as there are CPUs for the waiting
+	 * threads.
+	 */
 	sums.interference_ns = 9000;
 	assert_near(report_cost(&e, 1000, 60, &sums, 3), 60000 + 3 * 9000, 1e-6);
 	e.ncpus = 2;
@@ -1047,7 +1054,7 @@ static void test_cost_formula(void **state)
 	assert_int_equal(report_time(&e, 4000, UINT64_MAX), 4000);
 }
 
-/* An interim report has the same figures as a report of a run that ended then. */
+/* An interim report has the same figures as a report of a run that ended at that time. */
 static void test_interim(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = run_new(0), *whole CLEANUP_PTR(run_free) = run_new(0);
@@ -1080,8 +1087,8 @@ static void test_empty(void **state)
 }
 
 /*
- * The run has incomplete episodes only. The report shows and counts them, but they are in no
- * figure.
+ * The run has incomplete episodes only. The report shows and counts them, but no figure includes
+ * them.
  */
 static void test_only_incomplete(void **state)
 {
@@ -1099,8 +1106,8 @@ static void test_only_incomplete(void **state)
 }
 
 /*
- * More threads should have arrived than the only recorded thread. It is not reported as a thread
- * without partners.
+ * One thread was recorded, but more threads should have arrived. The report does not call the
+ * thread a team of one.
  */
 static void test_one_of_others(void **state)
 {
@@ -1113,7 +1120,7 @@ static void test_one_of_others(void **state)
 		      HAS(verdict, "No complete episode"));
 }
 
-/* At a barrier that processes share, the waiting time is unknown, not zero. */
+/* At a barrier that processes share, the waiting time of a single process is unknown, not zero. */
 static void test_unmet(void **state)
 {
 	struct model_summed s = { .tgid = PID,
@@ -1157,8 +1164,8 @@ static void test_unmet(void **state)
 }
 
 /*
- * A thread at barriers of one thread waits for no other thread. Nothing is known of barriers of
- * several threads if the other threads were not recorded.
+ * A thread at barriers of one thread waits for no other thread. If a barrier needs several threads
+ * and only one was recorded, the waits are unknown.
  */
 static void test_one_thread(void **state)
 {

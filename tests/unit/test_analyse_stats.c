@@ -24,7 +24,7 @@ static void test_of(void **state)
 	assert_true(isnan(s.mean) && isnan(s.min) && isnan(s.max) && isnan(s.stddev));
 }
 
-/* Small deviations beside a great mean keep their digits: 10^15 + {1, 2, 3}. */
+/* Small deviations from a large mean keep their digits: 10^15 + {1, 2, 3}. */
 static void test_digits(void **state)
 {
 	static const double v[] = { 1e15 + 1, 1e15 + 2, 1e15 + 3 };
@@ -32,7 +32,7 @@ static void test_digits(void **state)
 	assert_near(stats_of(v, 3).stddev, 1, 1e-9);
 }
 
-/* Two-sided points of Student's distribution, from printed tables. */
+/* The two-sided quantiles of Student's distribution, from printed tables. */
 static void test_distribution(void **state)
 {
 	static const struct {
@@ -60,7 +60,10 @@ static void test_distribution(void **state)
 	assert_near(stats_t_two_sided(3, 2), 1 - 3 / sqrt(11), 1e-14);
 	assert_near(stats_t_two_sided(0, 7), 1, 0);
 	assert_near(stats_t_two_sided(INFINITY, 7), 0, 0);
-	/* In the limit the distribution is normal, and the fraction still converges. */
+	/*
+	 * With many degrees of freedom the distribution is nearly normal, and the continued
+	 * fraction still converges.
+	 */
 	assert_near(stats_t_two_sided(1.959963985, 1e7), 0.05, 1e-7);
 	assert_true(isnan(stats_t_two_sided(1, 0)));
 	assert_true(isnan(stats_t_two_sided(NAN, 3)));
@@ -158,7 +161,7 @@ static void test_false_alarms(void **state)
 	}
 }
 
-/* Repeat the test with one value against five. */
+/* The same test with one value against five. */
 static void test_false_alarms_single(void **state)
 {
 	uint64_t x = 0x2545f4914f6cdd1dULL;

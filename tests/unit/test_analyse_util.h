@@ -49,9 +49,9 @@ static inline struct run *known_threads(uint32_t n)
 }
 
 /*
- * Threads @threads[0..n-1] cross @barrier; all left the previous barrier at @from and arrive after
- * work[i]. Members are put into the order of arrival. All of their time was on a CPU until a test
- * changes that.
+ * Let threads @threads[0..n-1] cross @barrier: all left the previous barrier at @from[i], and
+ * arrive after work[i]. Members are put into the order of arrival. All of their time was on a CPU
+ * until a test changes that.
  */
 static inline void meet_at(struct meeting *m, uint32_t barrier, uint32_t n, const uint32_t *threads,
 			   const uint64_t *from, const uint64_t *work)
@@ -113,7 +113,7 @@ static inline struct model_detail *detail_of(struct meeting *m, uint32_t thread)
 	return NULL;
 }
 
-/* Turn @ns of its time on a CPU into a block, and return that. */
+/* Turn @ns of the thread's time on a CPU into a block, and return that block. */
 static inline struct model_block *blocked(struct meeting *m, uint32_t thread,
 					  enum model_blocked reason, uint64_t ns)
 {

@@ -24,7 +24,7 @@ struct code {
 	struct copies copies;
 };
 
-/* Return code without repeated parts. */
+/* Return code in which no byte sequence repeats. */
 static struct code code_new(void)
 {
 	uint32_t x = 1;
@@ -72,7 +72,7 @@ static void test_copies_found(void **state)
 	memcpy(copy, c.bytes, BYTES);
 	for (size_t i = 0; i < 4; i++)
 		put_breakpoint(copy + offsets[i]);
-	/* Place each copy between others, and at both ends of the memory. */
+	/* Put each copy between other bytes, and at both ends of the memory. */
 	for (size_t i = 0; i < 4; i++, at++) {
 		at = copies_next(&c.copies, copy, BYTES, at, &original);
 		assert_int_equal(at, offsets[i]);
@@ -89,7 +89,7 @@ static void test_copies_short(void **state)
 	struct code c CLEANUP(code_free) = code_new();
 
 	code_probe(&c, &offset, 1);
-	/* A function was copied alone. Fifteen of its bytes suffice, fourteen do not. */
+	/* If only one function was copied, fifteen equal bytes identify it, but fourteen do not. */
 	memcpy(copy, c.bytes + 200, sizeof(breakpoint) + COPIES_SAME);
 	put_breakpoint(copy);
 	copy[sizeof(breakpoint) + COPIES_SAME] ^= copy[sizeof(breakpoint) + COPIES_SAME] ==
@@ -108,10 +108,7 @@ static void test_copies_of_others(void **state)
 
 	code_probe(&c, &offset, 1);
 	memcpy(copy, c.bytes, BYTES);
-	/*
-	 * This is a breakpoint of another tool, and these are the bytes with which compilers fill
-	 * memory.
-	 */
+	/* A breakpoint of another tool, and bytes with which compilers fill memory. */
 	put_breakpoint(copy + 400);
 	memset(filled, breakpoint[0], BYTES);
 	assert_int_equal(copies_next(&c.copies, copy, BYTES, 0, &original), BYTES);

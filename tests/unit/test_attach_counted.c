@@ -16,7 +16,7 @@ static void counted(uint64_t count, uint64_t enabled, uint64_t running, uint64_t
 static void test_all_the_time(void **state)
 {
 	counted(1000, 5000, 5000, 1000, SBT_COUNT_EXACT);
-	/* The two times are read one after the other. */
+	/* The kernel reads the two times one after the other, so they can differ slightly. */
 	counted(1000, 5000, 5001, 1000, SBT_COUNT_EXACT);
 	counted(0, 0, 0, 0, SBT_COUNT_EXACT);
 }
@@ -29,8 +29,8 @@ static void test_part_of_the_time(void **state)
 }
 
 /*
- * An earlier version reported a few cycles of a moment in the kernel as 2,483 cycles of a phase of
- * a million.
+ * An earlier version extrapolated a few cycles, counted in the kernel for a moment, to 2,483 cycles
+ * for a phase of a million.
  */
 static void test_hardly_ever(void **state)
 {

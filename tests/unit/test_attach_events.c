@@ -131,7 +131,7 @@ static void is_absent(struct machine *m, const char *name, const char *says)
 		fail_msg("%s: '%s' does not say '%s'", name, m->spec[0].why, says);
 }
 
-/* The same, for event @i of a list that is already parsed. */
+/* Check the same for event @i of a list that is already parsed. */
 static void absent_at(struct machine *m, uint32_t i, const char *name, const char *says)
 {
 	assert_true(i < m->n);
@@ -293,8 +293,8 @@ static void test_papi(void **state)
 	preset(m, other, 0, "PAPI_RES_STL", PERF_TYPE_HARDWARE,
 	       PERF_COUNT_HW_STALLED_CYCLES_BACKEND);
 	/*
-	 * A miss in the second-level cache accesses the third level. The preset exists only with a
-	 * third level.
+	 * A miss in the second-level cache accesses the third level. The preset exists only if
+	 * there is a third level.
 	 */
 	preset(m, intel, 3, "PAPI_L2_TCM", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES);
 	preset(m, intel, 2, "PAPI_L2_TCM", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES);
@@ -321,7 +321,7 @@ static void test_pmu(void **state)
 
 	are_events(m, { "cpu/event=0x3c,umask=0x12/", PERF_TYPE_RAW, 0x123c },
 		   { "cpu/event=60/", PERF_TYPE_RAW, 0x3c });
-	/* The upper bits go into the second range. */
+	/* The upper bits of a term's value go into the second bit range of the term. */
 	are_events(m, { "cpu/event=0xf3c,inv/", PERF_TYPE_RAW, 0xf0080003cULL },
 		   { "cpu/config=0xfedcba9876543210/", PERF_TYPE_RAW, 0xfedcba9876543210ULL },
 		   { "cpu/cpu-cycles/", PERF_TYPE_RAW, 0x3c },
@@ -366,7 +366,7 @@ static void test_unknown(void **state)
 	is_good(m, "cs:nosuch:cycles:u", 3);
 	absent_at(m, 1, "nosuch", "no such event");
 	assert_fields(m, TEXT(spec[2].name, "cycles:u"), IS(spec[2].exclude_kernel, true));
-	/* The name has colons, up to the known modifiers. */
+	/* A name may contain colons. It ends before the known modifiers. */
 	is_good(m, "sched:sched_switch,cs", 2);
 	absent_at(m, 0, "sched:sched_switch", "no such event");
 	is_good(m, "snb::nosuch:nomask:u:cs", 2);
@@ -381,7 +381,7 @@ static void test_unknown(void **state)
 	absent_at(m, 2, "5", "no such event");
 	assert_fields(m, TEXT(spec[3].why, ""), IS(spec[3].config, PERF_COUNT_SW_CONTEXT_SWITCHES));
 	is_good(m, "nosuch,nosuch", 1);
-	/* An unknown name is still a name, and may not be empty. */
+	/* An unknown name is treated as a name, too, and may not be empty. */
 	machine_cases(m, is_bad, { "nosuch,,cycles", "without a name" },
 		      { "nosuch:", "without a name" }, { "nosuch::cycles", "without a name" },
 		      { "cycles,cpu/event=1,cs", "the second slash is missing" });
@@ -508,7 +508,7 @@ static void test_hostile(void **state)
 	is_bad(m, name, "too long");
 	name[63] = '\0';
 	is_absent(m, name, "no such event");
-	/* The same with a modifier. */
+	/* The limit includes a modifier. */
 	memset(name, '0', 64);
 	memcpy(name, "cpu/event=0x", 12);
 	strcpy(name + 58, "01/:u");

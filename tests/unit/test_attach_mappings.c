@@ -55,7 +55,7 @@ static int open_descriptors(void)
 	return n;
 }
 
-/* The process has no free file descriptor, or may not see other processes. */
+/* The process has no free file descriptor, or may not inspect other processes. */
 static void test_none(void **state)
 {
 	struct rlimit old, none = { .rlim_cur = 0 };
@@ -101,7 +101,7 @@ static void test_mapping(void **state)
 	munmap(at, 4096);
 }
 
-/* The mappings are freed even if the process has exited meanwhile. */
+/* The mappings of a process are freed even if the process has exited meanwhile. */
 static void test_exec(void **state)
 {
 	struct seen seen = { .ordered = true };

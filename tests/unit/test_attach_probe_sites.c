@@ -38,7 +38,7 @@ static void test_probe_site_alone(void **state)
 
 	assert_int_equal(add(&p, 10, AT(3, 0x120), 1, 0, &shared), 0);
 	assert_false(shared);
-	/* Another position; another file with a probe for the same purpose. */
+	/* A probe at another position, and a probe for the same purpose in another file. */
 	assert_int_equal(add(&p, 10, AT(7, 0x180), 2, 4, &shared), 0);
 	assert_false(shared);
 	assert_int_equal(add(&p, 11, AT(9, 0x120), 3, 0, &shared), 0);
@@ -106,8 +106,8 @@ static void test_neighbours(void **state)
 	assert_int_equal(add(&p, 11, AT(3, 0x121), 3, 2, &shared), 0);
 	assert_true(shared);
 	/*
-	 * An exit that no other probe requests counts as well. There is room before it, after it
-	 * and in another file.
+	 * An exit at which no other probe is requested needs room as well. There is room before it,
+	 * after it and in another file.
 	 */
 	assert_int_equal(add(&p, 10, AT(3, 0x121 + reach - 1), 0, PROBE_SITES_NONE, &shared),
 			 -EADDRINUSE);
@@ -115,7 +115,7 @@ static void test_neighbours(void **state)
 	assert_int_equal(add(&p, 11, AT(3, 0x11f), 0, PROBE_SITES_NONE, &shared), 0);
 	assert_int_equal(add(&p, 12, AT(3, 0x124), 0, PROBE_SITES_NONE, &shared), 0);
 	assert_false(shared);
-	/* The earlier probe may be the one that conflicts. */
+	/* The conflicting probe may be the one that was added first. */
 	assert_int_equal(add(&p, 13, AT(3, 0x203), 0, PROBE_SITES_NONE, &shared), 0);
 	assert_int_equal(add(&p, 13, AT(3, 0x200), 5, 3, &shared), 0);
 	assert_int_equal(add(&p, 14, AT(3, 0x200), 6, 4, &shared), -EADDRINUSE);

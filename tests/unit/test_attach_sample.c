@@ -52,7 +52,10 @@ static void test_whole(void **unused)
 	assert_fields(&s, IS(taken, true), IS(regs.value[STACK_SP], 1000 + SP_AT),
 		      IS(regs.value[STACK_PC], 1000 + PC_AT));
 #if !defined(__aarch64__)
-	/* The kernel counts rax, rbx, rcx, rdx; DWARF rax, rdx, rcx, rbx. */
+	/*
+	 * The kernel numbers registers in the order rax, rbx, rcx, rdx; DWARF in the order rax,
+	 * rdx, rcx, rbx.
+	 */
 	assert_fields(&s.regs, IS(value[3], 1001), IS(value[1], 1003), IS(value[15], 1016));
 #endif
 	assert_fields(&s, IS(regs.exact, 1), IS(sp, 1000 + SP_AT), IS(len, 40));
@@ -79,7 +82,7 @@ static void test_refused(void **unused)
 	assert_false(s.taken);
 }
 
-/* The sizes are wrong, but the registers are still valid. */
+/* The sizes of the stack are wrong, but the registers are still valid. */
 static void test_no_stack(void **unused)
 {
 	static const uint64_t sizes[] = { 0,	    STACK + 1,	STACK + 8,

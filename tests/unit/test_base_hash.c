@@ -74,7 +74,9 @@ static void test_pointers(void **state)
 
 #define KEYS 512
 
-/* Compare with a plain array, with many deletions: entries after a hole are still found. */
+/*
+ * Compare the table with a plain array, with many deletions: entries after a hole are still found.
+ */
 static void test_random_against_array(void **state)
 {
 	static uint64_t value[KEYS];

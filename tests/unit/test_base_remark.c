@@ -99,7 +99,7 @@ static void test_forgotten_from(void **state)
 	remarks_forget(1);
 	remarks_all(&n);
 	assert_int_equal(n, 1);
-	/* The remark is added again. */
+	/* After remarks_forget() the same remark can be added again. */
 	remark_note(REMARK_WARN, "ranks", 0, "of an interim report");
 	remarks_all(&n);
 	assert_int_equal(n, 2);
@@ -116,7 +116,7 @@ static void test_bounded(void **state)
 	assert_int_equal(n, REMARKS_MAX);
 	assert_string_equal(all[n - 2].text, "remark 510");
 	assert_string_equal(all[n - 1].kind, "more");
-	/* The number covers all of the remarks, and the remark that it replaces. */
+	/* The number covers the remarks that do not fit, and the remark that this line replaces. */
 	assert_string_equal(all[n - 1].text, "10 more remarks are left out here");
 	remarks_forget(3);
 	for (uint32_t i = 0; i < REMARKS_MAX; i++)

@@ -26,7 +26,7 @@ static void test_control(void **state)
 {
 	check_cases(shows, { "\x1b[31mred", "\\x1b[31mred" }, { "a\nb\r\tc", "a\\x0ab\\x0d\\x09c" },
 		    { "\x7f", "\\x7f" });
-	/* C1: some terminals take U+009B for ESC [. */
+	/* U+009B, a C1 control character: some terminals treat it like ESC [. */
 	shows("\xc2\x9b"
 	      "31m",
 	      "\\xc2\\x9b31m");

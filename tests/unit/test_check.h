@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* cmocka with its includes, and checks that the tests of all rooms share. */
+/* cmocka with its includes, and checks that all tests share. */
 #ifndef TEST_CHECK_H
 #define TEST_CHECK_H
 
@@ -52,8 +52,8 @@ struct field_check {
 	const char *name;
 	bool ok;
 	const char *text, *text_expected; /* NULL unless the field is text */
-	double real, real_expected; /* with @is_real */
-	uintmax_t number, number_expected; /* without @is_real */
+	double real, real_expected; /* used if @is_real */
+	uintmax_t number, number_expected; /* used unless @is_real */
 	bool is_real;
 };
 
@@ -145,8 +145,8 @@ static inline void assert_close(double got, double expected)
 }
 
 /*
- * Fail at @file:@line unless each of the @n @parts is in @text or, if they are @forbidden, none of
- * them is.
+ * Fail at @file:@line unless each of the @n @parts is in @text. If @forbidden, fail if one of the
+ * parts is in @text.
  */
 static inline void check_parts(const char *text, const char *const *parts, size_t n, bool forbidden,
 			       const char *file, int line)
@@ -161,7 +161,7 @@ static inline void check_parts(const char *text, const char *const *parts, size_
 
 #define CHECK_PARTS(text, forbidden, ...) \
 	check_parts(text, ROWS(char *const, __VA_ARGS__), forbidden, __FILE__, __LINE__)
-/* Check that the text has each of these parts, or none of them. */
+/* Check that the text has each of these parts, or has none of them. */
 #define assert_says(text, ...)	CHECK_PARTS(text, false, __VA_ARGS__)
 #define assert_lacks(text, ...) CHECK_PARTS(text, true, __VA_ARGS__)
 

@@ -58,7 +58,10 @@ void compare_recording_free(struct compare_recording *r)
 	freed++;
 }
 
-/* Run the command with these words. Its output goes to a file, and is returned if wanted. */
+/*
+ * Run the command with these words. Its output goes to a file. If @out is not NULL, return the
+ * output there.
+ */
 static inline int cmd_on(int (*cmd)(int argc, char **argv), const char *words, char **out)
 {
 	static char path[] = "/tmp/test_cmd.XXXXXX";
@@ -94,7 +97,7 @@ static inline int cmd_on(int (*cmd)(int argc, char **argv), const char *words, c
 	return status;
 }
 
-/* Check that each of these command lines is wrong usage. */
+/* Check that each of these command lines is rejected as wrong usage. */
 static inline void cmd_usage(int (*cmd)(int argc, char **argv), const char *const *wrong, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -102,7 +105,7 @@ static inline void cmd_usage(int (*cmd)(int argc, char **argv), const char *cons
 			fail_msg("%s", wrong[i]);
 }
 
-/* Check the words followed by each option for an output format. */
+/* Run the words with each option for an output format, and check how the output begins. */
 static inline void cmd_forms(int (*cmd)(int argc, char **argv), const char *words, const char *json)
 {
 	static const struct {
@@ -122,8 +125,8 @@ static inline void cmd_forms(int (*cmd)(int argc, char **argv), const char *word
 }
 
 /*
- * Check that a page is written in addition to the text, or reported as impossible; a failed write
- * is reported, and the command fails.
+ * Check that an HTML page is written in addition to the text. Without HTML support, and if the
+ * write fails, the command fails.
  */
 static inline void cmd_page(int (*cmd)(int argc, char **argv), const char *words)
 {

@@ -69,8 +69,8 @@ static void test_fails(void **state)
 }
 
 /*
- * An increase of 31 % is proven to exceed 25 %, but not 32 %. In reverse, and against itself, there
- * is no regression.
+ * An increase of 31 % is proven to exceed 25 %, but not 32 %. There is no regression in reverse, or
+ * against the same recordings.
  */
 static void test_regression(void **state)
 {
@@ -82,7 +82,7 @@ static void test_regression(void **state)
 	assert_int_equal(diff("--fail-above 0 non-1 non-2 -- cont-1 cont-2", NULL), 0);
 	assert_int_equal(diff("--fail-above 0 cont-1 cont-1", NULL), 0);
 	assert_int_equal(diff("cont-1 non-1", NULL), 0);
-	/* On one side no thread crossed a barrier, so there is no result. */
+	/* In one recording no thread crossed a barrier, so there is no result. */
 	assert_int_equal(diff("--fail-above 25 cont-1 none", NULL), EXIT_FAILED);
 	/* There is no result for another program, either. */
 	assert_int_equal(diff("--fail-above 25 cont-1 other", &out), EXIT_FAILED);

@@ -241,7 +241,10 @@ static void test_empty(void **state)
 
 /* --- significance ----------------------------------------------------------------------------- */
 
-/* Table 5.4's first row: 0.70 s and 1.00 s are 43 % more. */
+/*
+ * First row of table 5.4 in E. Novillo's thesis (University of Alberta, 2002): 1.00 s is 43 % more
+ * than 0.70 s.
+ */
 static void test_ratio(void **state)
 {
 	struct recording *r CLEANUP_PTR(free) = recordings(2);
@@ -274,8 +277,8 @@ static void compare_one(struct recording *r, const struct compare_options *o, st
 }
 
 /*
- * There is one run of each. All batches of B are a tenth longer, but every second batch varies by a
- * hundredth. The expected values are worked out by hand.
+ * There is one run on each side. All batches of B are a tenth longer, but every second batch varies
+ * by a hundredth. The expected values are worked out by hand.
  */
 static void test_episodes(void **state)
 {
@@ -303,8 +306,8 @@ static void test_episodes(void **state)
 	assert_int_equal(find(&c, COMPARE_RUN, NULL, "elapsed_ns")->significant, COMPARE_UNKNOWN);
 	compare_free(&c);
 	/*
-	 * An increase of more than 5 % is proven. More than 9 % is not, although it is 10 %: it may
-	 * be noise.
+	 * The increase is 10 %. An increase of more than 5 % is proven, but not of more than 9 %,
+	 * because of noise.
 	 */
 	o.fail_above = 0.05;
 	compare_one(r, &o, &c);
@@ -321,7 +324,7 @@ static void test_episodes(void **state)
 	compare_one(r, &o, &c);
 	assert_int_equal(c.regressions, 0);
 	compare_free(&c);
-	/* Too few batches. */
+	/* There are too few batches. */
 	r[1].of_batches[0].phase.n = BATCHES_LEAST - 1;
 	r[1].of_batches[0].phase.per = 1;
 	compare_one(r, &o, &c);
@@ -329,7 +332,7 @@ static void test_episodes(void **state)
 }
 
 /*
- * Of 2,000 pairs that differ only by noise, few are reported as worse. Their episodes are
+ * Of 2,000 pairs that differ only by noise, few are reported as worse, although their episodes are
  * correlated: each is nine tenths of its predecessor. Of pairs with a tenth more time, most are
  * reported above a limit of a twentieth.
  */
@@ -373,8 +376,8 @@ static void test_false_alarms(void **state)
 }
 
 /*
- * Return 1 2 3 against 4 6 8, as in the test of Welch's test. The spread of the episodes is then
- * ignored.
+ * Return six runs with the values 1 2 3 and 4 6 8, as in the tests of welch(). The spread of the
+ * episodes is then ignored.
  */
 static struct recording *six(void)
 {
@@ -404,7 +407,7 @@ static void test_runs(void **state)
 		      IS(significant, row->p < 0.05));
 	row = find(&c, COMPARE_PROCESS, NULL, "parallel");
 	assert_fields(row, IS(unit, COMPARE_RATIO), NEAR(difference, -0.4, 1e-9));
-	/* The values never vary, and differ. */
+	/* The values never vary within a side, and the sides differ. */
 	row = find(&c, COMPARE_BARRIER, "#1", "cycles");
 	assert_fields(row, IS(significant, 1), IS(change, COMPARE_MORE), IS(counter, true),
 		      NEAR(p, 0, 0));
@@ -426,11 +429,14 @@ static void test_single(void **state)
 	compare(r, 5, 1, &plain, &c);
 	row = find(&c, COMPARE_BARRIER, "#1", "phase_ns");
 	assert_fields(row, IS(test, COMPARE_SINGLE), NEAR(df, 4, 0));
-	/* 320 +- sqrt(37000), worked out by hand. */
+	/* The five runs have a mean of 320 and a variance of 37000, worked out by hand. */
 	assert_near(row->t, 480 / sqrt(37000 * 1.2), 1e-9);
 }
 
-/* The lesser p value of two sites is doubled: a family is one quantity at all sites. */
+/*
+ * Two sites are tested, so the lesser p value is doubled. The family of tests is one quantity at
+ * all sites.
+ */
 static void test_holm(void **state)
 {
 	static const uint64_t noise[] = { 0, 1, 2, 3, 1, 5 };
@@ -488,7 +494,10 @@ static void test_quantities(void **state)
 	compare_free(&c);
 	o.nquantities = 4;
 	compare(r, 3, 3, &o, &c);
-	/* Phase time and cycles of the site, parallel efficiency and cycles of the process. */
+	/*
+	 * The four rows: phase time and cycles of the site, parallel efficiency and cycles of the
+	 * process.
+	 */
 	assert_fields(&c, IS(nrows, 4), TEXT(unknown, "nosuch"));
 }
 
@@ -510,7 +519,7 @@ static void test_regression(void **state)
 	}
 	o.fail_above = 0.19;
 	compare(r, 3, 3, &o, &c);
-	/* Barrier time and the counter grew by the same factor, and were not selected. */
+	/* Barrier time and the counter grew by the same factor, but were not selected. */
 	assert_int_equal(c.regressions, 1);
 	assert_int_equal(find(&c, COMPARE_BARRIER, "#1", "phase_ns")->regression, 1);
 	assert_int_equal(find(&c, COMPARE_BARRIER, "#1", "barrier_ns")->regression,

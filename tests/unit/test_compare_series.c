@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check many recordings as one table: the thesis's tables and figures from constructed numbers. */
+/*
+ * Check many recordings as one table. The constructed numbers are those of tables and figures in E.
+ * Novillo's thesis (University of Alberta, 2002).
+ */
 #include "test_check.h"
 #include "test_many.h"
 
@@ -175,7 +178,7 @@ static void test_phases(void **state)
 }
 
 /*
- * Figure 5.14: take the mean over the runs of each thread. Then compute minimum, mean, maximum and
+ * Figure 5.14: take the mean over the runs for each thread. Then compute minimum, mean, maximum and
  * deviation over the threads.
  */
 static void test_idle(void **state)
@@ -293,7 +296,9 @@ static void test_labels(void **state)
 	assert_int_equal(point(t, ".hidden")->runs, 1);
 }
 
-/* A slash with an empty side does not split. The last valid slash counts. */
+/*
+ * A slash does not split a label if one of the two parts is empty. The last other slash splits it.
+ */
 static void test_slashes(void **state)
 {
 	struct many *t CLEANUP_PTR(many_free) = many_new();
@@ -319,8 +324,8 @@ static void test_unknown(void **state)
 	series_free(&t->s);
 
 	/*
-	 * An empty recording, one of unknown time, and one with a counter that ran only part of the
-	 * time.
+	 * An empty recording, a recording with an unknown time, and a recording with a counter that
+	 * ran only part of the time.
 	 */
 	many_add(t, "empty", 0);
 	r = many_add(t, "unknown", 5);

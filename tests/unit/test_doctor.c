@@ -222,7 +222,7 @@ static void test_lockdown_and_seccomp(void **state)
 	assert_says(d->verdict.remedy, "security module");
 }
 
-/* Perf uprobes alone, without cookies. */
+/* The kernel only has perf uprobes, without cookies. */
 static void test_5_10(void **state)
 {
 	struct doctor_facts x;
@@ -252,7 +252,7 @@ static void test_5_10(void **state)
 	assert_int_equal(feature(d, "many CPUs at once")->state, DOCTOR_YES);
 }
 
-/* uprobe.multi, by process or by thread; no session. */
+/* The kernel has uprobe.multi, by process or by thread, but no session. */
 static void test_multi(void **state)
 {
 	struct doctor_facts x;
@@ -289,7 +289,7 @@ static void test_refused(void **state)
 	assert_fields(feature(d, "uprobe.session"), IS(state, DOCTOR_YES), LACKS(found, "used"));
 	free(d);
 
-	/* Tracing works without the session. */
+	/* The kernel refuses only the session, and tracing works without it. */
 	x.trial = 0;
 	x.accounts = 1;
 	x.iterator = 0;
@@ -394,7 +394,7 @@ static void test_release(void **state)
 	assert_true(doctor_release_from("nonsense", 6, 1));
 }
 
-/* This message is in the doctor's table and at the start of a trace. */
+/* The same message is in the doctor's table and at the start of a trace. */
 static void test_cpus(void **state)
 {
 	struct doctor_facts x;

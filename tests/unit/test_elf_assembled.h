@@ -47,7 +47,10 @@ static inline uint64_t assembled_vaddr(const struct assembled *a, const char *la
 	return fixture_nm(a->fixture, "library.so", label);
 }
 
-/* Check that the @n positions found for @what are exactly these labels, up to a NULL. */
+/*
+ * Check that the @n positions found for @what are exactly these labels. The list of labels ends
+ * with NULL.
+ */
 static inline void assembled_check(const struct assembled *a, const char *what,
 				   const char *const *labels, const uint64_t *at, uint32_t n)
 {

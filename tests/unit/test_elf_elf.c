@@ -47,7 +47,7 @@ static void traits_of(const struct fixture *f, const char *name, struct elf_trai
 	elf_traits(elf, t);
 }
 
-/* A copy of the file without section headers, as some tools ship them. */
+/* Copy the file without section headers, as some tools ship them. */
 static void drop_sections(const struct fixture *f, const char *from, const char *to)
 {
 	char path[512];
@@ -71,7 +71,7 @@ static void drop_sections(const struct fixture *f, const char *from, const char 
 	assert_int_equal(fwrite(bytes, 1, len, file), len);
 }
 
-/* Check that the function has nm's address, and that its offset is that of its bytes. */
+/* Check that the function has nm's address, and that its offset is where its bytes are. */
 static void expect_marked(const struct fixture *f, const char *name, const char *original)
 {
 	struct elf_file *elf CLEANUP_PTR(elf_close) = open_elf(f, name);
@@ -113,7 +113,7 @@ static void test_offsets(void **state)
 		fixture_run(f, "cc %s -o marked marked.c -lpthread", flags[i]);
 		expect_marked(f, "marked", "marked");
 	}
-	/* In .dynsym only. */
+	/* The function is in .dynsym only. */
 	fixture_run(f, "cc -shared -fPIC -o marked.so marked.c && cp marked.so whole.so && strip "
 		       "marked.so");
 	expect_marked(f, "marked.so", "whole.so");
@@ -133,12 +133,12 @@ static void test_libc(void **state)
 	if (access(LIBC, R_OK))
 		skip();
 	elf = open_elf(f, LIBC);
-	/* Two versions, one address. */
+	/* Two versions have one address. */
 	assert_int_equal(elf_find_function(elf, "pthread_barrier_wait", sym, 4), 1);
 	assert_int_equal(sym[0].vaddr, fixture_nm(f, LIBC, "pthread_barrier_wait"));
 	assert_true(sym[0].size > 0);
 	assert_false(sym[0].from_symtab);
-	/* Two versions, two addresses. */
+	/* Two versions have two addresses. */
 	assert_int_equal(elf_find_function(elf, "pthread_cond_wait", sym, 4), 2);
 	assert_true(sym[0].vaddr != sym[1].vaddr);
 	/* Symbols that do not fit are counted, and not written. */
@@ -545,7 +545,7 @@ static void test_broken_table(void **state)
 	assert_int_equal(elf_find_function(elf, "marked", &sym, 1), -EBADMSG);
 }
 
-/* Call every function that other rooms call on a file. The results do not matter. */
+/* Call every function that other modules call on a file. The results do not matter. */
 static void exercise(struct elf_file *elf)
 {
 	struct elf_symbol sym[2];

@@ -10,10 +10,10 @@ DEFINE_CLEANUP_PTR(elf_close, struct elf_file *)
 
 /*
  * Exits of each function are labels in the function itself or in another function. The symbol table
- * shows where they must be found.
+ * gives their expected addresses.
  */
 static const char source[] = ASSEMBLED_MACROS
-	/* Two rets. */
+	/* A function with two rets. */
 	"begin plain\n test %edi, %edi\n je 1f\nplain_1: ret\n1: nop\nplain_2: ret\nend plain\n"
 	/* A separate part of the function jumps back, and has its own ret. */
 	"begin part\n nop\n jmp whole_back\npart_1: ret\nend part\n"
@@ -26,18 +26,20 @@ static const char source[] = ASSEMBLED_MACROS
 	 */
 	"begin leaves\n test %edi, %edi\n je 1f\nleaves_1: ret\n1: nop\nleaves_2: jmp "
 	"puts@plt\nend leaves\n"
-	/* Ends with a jump to a function that returns at once. */
+	/* A function that ends with a jump to a function that returns at once. */
 	"begin gives_back\n test %edi, %edi\n je 1f\ngives_back_1: jmp sem_post@plt\n1: "
 	"nop\ngives_back_2: jmp "
 	"pthread_mutex_unlock@plt\nend gives_back\n"
 	"begin only\n nop\n jmp puts@plt\nend only\n"
-	/* Ends with a jump through a register, to an unknown target. */
+	/* A function that ends with a jump through a register, to an unknown target. */
 	"begin anywhere\n jmp *%rdi\n ret\nend anywhere\n"
 	".section .note.GNU-stack,\"\",@progbits\n";
 
 static struct assembled lib;
 
-/* Check that the exits are exactly those labels. If the list is NULL, they are unknown. */
+/*
+ * Check that the exits are exactly those labels. If the list is NULL, check that they are unknown.
+ */
 static void check(const char *function, enum exits_follow follow, const char *const *labels)
 {
 	struct elf_symbol symbol;
@@ -100,7 +102,10 @@ static void test_no_size(void **state)
 	assert_false(exits_function_around(lib.elf, 1, &around));
 }
 
-/* Like libgomp on arm64: one path jumps to another library, the other into a part. */
+/*
+ * Functions like those of libgomp on arm64: one path jumps to another library, the other path jumps
+ * into a part.
+ */
 static const char arm_source[] =
 	ASSEMBLED_MACROS "begin part\n nop\npart_1: ret\nend part\n"
 			 "begin leaves\n cbz x0, 1f\nleaves_1: b puts\n1: b part\nend leaves\n"

@@ -22,7 +22,7 @@ static const uint8_t barrier[] = {
 	0xc3, /* 1f: ret */
 };
 
-/* A wait until the number at (%rbx) is 0. A jump leads to it. */
+/* A wait until the number at (%rbx) is 0. A jump leads to the addition before the wait. */
 static const uint8_t latch[] = {
 	0x74, 0x00, /* 00: je 02 */
 	0xf0, 0x83, 0x45, 0x00, 0x01, /* 02: lock addl $1,0(%rbp) */
@@ -73,7 +73,7 @@ static void number_is_no_latch(void **state)
 	assert_int_equal(w.kind, INLINE_WAIT_OTHER);
 }
 
-/* An addition without the spin, or without the subtraction, begins no wait. */
+/* An addition without the spin, or without the subtraction, does not begin a wait. */
 static void needs_all(void **state)
 {
 	struct inline_wait w;
@@ -90,8 +90,8 @@ static void needs_all(void **state)
 }
 
 /*
- * A probe before an instruction that moves the stack pointer would not know its departure. The
- * probe is placed behind the addition.
+ * The departure from a probe before an instruction that moves the stack pointer would not be
+ * recognised. The probe is placed behind the addition.
  */
 static void stack_moves_before(void **state)
 {

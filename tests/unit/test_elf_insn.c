@@ -62,7 +62,7 @@ static void test_stepped(void **state)
 		       { INSN_STEPPED, 2, BYTES(0x48, 0x55) }, /* push with a REX that is not 41 */
 		       { INSN_STEPPED, 2, BYTES(0x6a, 0x01) }, /* push $1 */
 		       { INSN_STEPPED, 5, BYTES(0xc5, 0xf8, 0x10, 0x47, 0x10) }); /* vmovups */
-	/* Nops that are not the five-byte one. */
+	/* Nops that are not the five-byte nop. */
 	expect_classes({ INSN_STEPPED, 4, BYTES(0x0f, 0x1f, 0x40, 0x00) },
 		       { INSN_STEPPED, 6, BYTES(0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00) },
 		       { INSN_STEPPED, 5, BYTES(0x0f, 0x1f, 0x44, 0x00, 0x01) });
@@ -81,7 +81,7 @@ static void test_refused(void **state)
 		       { INSN_REFUSED, 1, BYTES(0xec) }, { INSN_REFUSED, 2, BYTES(0x0f, 0x0b) },
 		       { INSN_REFUSED, 2, BYTES(0x0f, 0x30) },
 		       { INSN_REFUSED, 4, BYTES(0xf0, 0x0f, 0xb1, 0x17) },
-		       { INSN_REFUSED, 3, BYTES(0x66, 0x74, 0x10) }); /* a branch with 66 */
+		       { INSN_REFUSED, 3, BYTES(0x66, 0x74, 0x10) }); /* branch with prefix 66 */
 	/* A nop with a segment prefix, which assemblers use as padding. */
 	expect_classes({ INSN_REFUSED, 10,
 			 BYTES(0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00) },
@@ -141,10 +141,10 @@ static void test_entry(void **state)
 	expect_entry(0, 5, INSN_STEPPED, BYTES(0x0f, 0x1f, 0x44, 0x00, 0x00, 0x48, 0x89, 0xe5));
 	/* The function has only nop5 and ret. */
 	expect_entry(0, 5, INSN_STEPPED, BYTES(0x0f, 0x1f, 0x44, 0x00, 0x00, 0xc3));
-	/* Two of them. */
+	/* The function begins with two nop5. */
 	expect_entry(0, 10, INSN_EMULATED,
 		     BYTES(0x0f, 0x1f, 0x44, 0x00, 0x00, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55));
-	/* Another nop, then push. */
+	/* Another kind of nop, then push. */
 	expect_entry(0, 4, INSN_EMULATED, BYTES(0x0f, 0x1f, 0x40, 0x00, 0x55, 0xc3));
 }
 
@@ -172,11 +172,11 @@ static void test_entry_late(void **state)
 	/* mov %rsi,%rax; jmp out, and the same with sub $8,%rdi. */
 	expect_late(3, INSN_EMULATED, BYTES(0x48, 0x89, 0xf0, 0xe9, 0x00, 0x10, 0x00, 0x00));
 	expect_late(4, INSN_EMULATED, BYTES(0x48, 0x83, 0xef, 0x08, 0xe9, 0x00, 0x10, 0x00, 0x00));
-	/* The result of insn_choose_entry() is good enough. */
+	/* The position that insn_choose_entry() returns is good enough. */
 	expect_late(4, INSN_EMULATED, BYTES(0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0xc3));
 	/*
-	 * The stack pointer moves, memory is written, a ret or a pop comes first, or the loop leads
-	 * back.
+	 * No later position is safe: the stack pointer moves, memory is written, a ret or a pop
+	 * comes first, or a loop jumps back.
 	 */
 	expect_late(0, INSN_STEPPED, BYTES(0x48, 0x83, 0xec, 0x08, 0x55, 0xc3));
 	expect_late(0, INSN_STEPPED, BYTES(0x48, 0x89, 0xfc, 0x55, 0xc3));
@@ -214,7 +214,7 @@ static void test_entry_loop(void **state)
 static int exits_of(const uint8_t *bytes, size_t len, uint32_t *out, int max)
 {
 	char why[128];
-	int n = insn_find_exits(EM_X86_64, bytes, len, out, max, why, sizeof(why));
+	int n = insn_find_ends(EM_X86_64, bytes, len, out, max, NULL, NULL, why, sizeof(why));
 
 	assert_int_equal(n < 0, why[0] != 0);
 	return n;
@@ -246,7 +246,10 @@ static void test_exits_unknown(void **state)
 {
 	uint32_t out[4];
 
-	/* Tail jumps leave at the end, before the start, conditionally, or through a register. */
+	/*
+	 * The function leaves by a tail jump: at its end, to before its start, conditionally, or
+	 * through a register.
+	 */
 	assert_int_equal(exits_of(BYTES(0x31, 0xff, 0xe9, 0x00, 0x10, 0x00, 0x00), out, 4),
 			 -ENOTSUP);
 	assert_int_equal(exits_of(BYTES(0xe9, 0xf0, 0xff, 0xff, 0xff, 0xc3), out, 4), -ENOTSUP);
@@ -271,7 +274,7 @@ static void test_exits_unknown(void **state)
 
 static void test_arm64(void **state)
 {
-	/* cbz x0, +8; ret; nop; ret -- little-endian words */
+	/* The code, as little-endian words: cbz x0, +8; ret; nop; ret. */
 	static const uint32_t body[] = { 0xb4000040, 0xd65f03c0, 0xd503201f, 0xd65f03c0 };
 	static const uint32_t tail[] = { 0xd503201f, 0x14001000 };
 	static const uint32_t stp = 0xa9bf7bfd, brk = 0xd4200000;
@@ -280,13 +283,13 @@ static void test_arm64(void **state)
 	uint32_t out[4];
 	char why[128];
 
-	assert_int_equal(insn_find_exits(EM_AARCH64, (const uint8_t *)body, sizeof(body), out, 4,
-					 why, sizeof(why)),
+	assert_int_equal(insn_find_ends(EM_AARCH64, (const uint8_t *)body, sizeof(body), out, 4,
+					NULL, NULL, why, sizeof(why)),
 			 2);
 	assert_int_equal(out[0], 4);
 	assert_int_equal(out[1], 12);
-	assert_int_equal(insn_find_exits(EM_AARCH64, (const uint8_t *)tail, sizeof(tail), out, 4,
-					 why, sizeof(why)),
+	assert_int_equal(insn_find_ends(EM_AARCH64, (const uint8_t *)tail, sizeof(tail), out, 4,
+					NULL, NULL, why, sizeof(why)),
 			 -ENOTSUP);
 	insn_decode(EM_AARCH64, (const uint8_t *)&stp, 4, &in);
 	assert_fields(&in, IS(class, INSN_STEPPED), IS(length, 4));
@@ -361,7 +364,7 @@ static int compare_exits(const struct fixture *f, const struct elf_file *elf, co
 		return 0;
 	len = elf_bytes(elf, sym.offset, sym.size, &bytes);
 	assert_int_equal(len, sym.size);
-	n = insn_find_exits(EM_X86_64, bytes, len, out, 256, why, sizeof(why));
+	n = insn_find_ends(EM_X86_64, bytes, len, out, 256, NULL, NULL, why, sizeof(why));
 	listing_read(f, file, sym.vaddr, sym.size, &l);
 	if (n == -ENOTSUP) {
 		if (!l.leaves && !strstr(why, "past its end"))
@@ -412,9 +415,7 @@ static void test_exits_compiled(void **state)
 		elf_close(elf);
 		close(fd);
 	}
-	/*
-	 * All exits can be known except those of the tail call and, in some builds, of the switch.
-	 */
+	/* All exits are known except those of the tail call and, in some builds, of the switch. */
 	assert_true(known >= 20);
 }
 
@@ -508,8 +509,8 @@ static void test_any_bytes(void **state)
 		assert_true(n || e.skip + e.insn.length <= len);
 		n = insn_choose_late(i % 8 ? EM_X86_64 : EM_AARCH64, bytes, len, &e);
 		assert_true(n || e.skip + e.insn.length <= len);
-		insn_find_exits(i % 8 ? EM_X86_64 : EM_AARCH64, bytes, len, out, 4, why,
-				sizeof(why));
+		insn_find_ends(i % 8 ? EM_X86_64 : EM_AARCH64, bytes, len, out, 4, NULL, NULL, why,
+			       sizeof(why));
 	}
 }
 

@@ -16,17 +16,17 @@ static const char source[] = ASSEMBLED_MACROS
 	"region_1: pop %rbx\n jmp finish\nend region\n"
 	"begin start\n lea worker(%rip), %rdx\n lea data(%rip), %rdi\n call *%rax\n"
 	"start_1: ret\nend start\n"
-	/* Workers call a region at two positions, as for nested teams and other teams. */
+	/* A worker calls a region at two positions: one for nested teams, one for other teams. */
 	"begin worker\n test %edi, %edi\n je 1f\n call *(%rsi)\nworker_1: mov %rax, %rdi\n jmp 2f\n"
 	"1: call *%rax\nworker_2: nop\n2: ret\nend worker\n"
 	/* Runs tasks, which are no regions. */
 	"begin finish\n call *%rdi\nfinish_1: ret\nend finish\n"
 	/* A function that passes nothing to other threads. */
 	"begin alone\n push %rbx\n call *%rbx\nalone_1: pop %rbx\n ret\nend alone\n"
-	/* No probe may be behind this call. */
+	/* A function in which no probe can be attached behind the call. */
 	"begin nowhere\n push %rbx\n call start\n call *%rbx\n"
 	".byte 0x0f, 0x1f, 0x44, 0, 0\n ret\nend nowhere\n"
-	/* The function ends in a call that does not return. */
+	/* A function that ends in a call that does not return. */
 	"begin never\n call start\n call *%rbx\nnever_1: nop\n call *%rax\nend never\n"
 	".byte 0\n"
 	"begin garbage\n call start\n call *%rbx\n .byte 6\n ret\nend garbage\n"
@@ -35,7 +35,10 @@ static const char source[] = ASSEMBLED_MACROS
 
 static struct assembled lib;
 
-/* Check that the returns are exactly those labels. Without labels, the returns are unknown. */
+/*
+ * Check that the returns are exactly those labels. If the list is NULL, check that they are
+ * unknown.
+ */
 static void check(const char *region, const char *invoke, const char *const *labels)
 {
 	uint64_t begin = region ? assembled_vaddr(&lib, region) : 0;
@@ -61,7 +64,10 @@ static void test_not_known(void **state)
 	uint64_t begin = assembled_vaddr(&lib, "region"), middle = begin + 1;
 	struct returns found;
 
-	/* A return on only one side is worse than none, because some members would never end. */
+	/*
+	 * A return that is known for the master or the workers alone is worse than none, because
+	 * some members would never end.
+	 */
 	CHECK_NONE("alone", NULL);
 	CHECK_NONE("finish", NULL);
 	CHECK_NONE("nowhere", NULL);
@@ -87,7 +93,7 @@ static const char arm_source[] = ASSEMBLED_MACROS
 	"begin other\n blr x1\nother_1: nop\n ret\nend other\n"
 	"begin finish\n blr x0\nfinish_1: ret\nend finish\n"
 	"begin alone\n blr x0\nalone_1: ret\nend alone\n"
-	/* No probe may be behind this call. */
+	/* A function in which no probe can be attached behind the call. */
 	"begin nowhere\n bl start\n blr x0\n brk #1\n ret\nend nowhere\n"
 	".data\ndata: .quad 0\n"
 	".section .note.GNU-stack,\"\",@progbits\n";

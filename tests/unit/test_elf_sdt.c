@@ -27,7 +27,10 @@ static struct elf_file *open_elf(const struct fixture *f, const char *name)
 
 /* --- compilers ----------------------------------------------------------------------------- */
 
-/* The program of the thesis is built with every installed compiler. */
+/*
+ * The program of E. Novillo's thesis (University of Alberta, 2002) is built with every installed
+ * compiler.
+ */
 static const char *const compilers[] = {
 	"gcc -std=gnu11 -O0",
 	"gcc -std=gnu11 -O2",
@@ -61,7 +64,7 @@ static bool compiler_is_here(const struct fixture *f, const char *command)
 static void compile(const struct fixture *f, const char *command, const char *more,
 		    const char *from, const char *to)
 {
-	/* Two statements of the figures have no effect. */
+	/* Two statements in the thesis's figures have no effect, so -Wno-unused-value is needed. */
 	fixture_run(f,
 		    "%s %s -pedantic -Wall -Wextra -Werror -Wno-unused-value -pthread "
 		    "-I$SOURCE/include/sbt %s -o %s",
@@ -174,7 +177,7 @@ static void test_compiled(void **state)
 	assert_true(n > 0);
 }
 
-/* No marker remains. Only the barrier itself runs. */
+/* With markers switched off, no marker remains in the program. Only the barrier itself runs. */
 static void test_off(void **state)
 {
 	const struct fixture *f = *state;
@@ -807,7 +810,10 @@ static void test_made(void **state)
 	struct elf_file *elf;
 
 	add_good(&m, CODE_VADDR + 0x10);
-	/* The note was made with another base, so it moves with its semaphore. */
+	/*
+	 * The note was linked with another base address, so its address and that of its semaphore
+	 * are corrected.
+	 */
 	add_note(&m, 0x10020, BASE_VADDR - CODE_VADDR + 0x10000, 0x13000, GOOD, sizeof(GOOD));
 	add_note(&m, CODE_VADDR, 0, 0, "other\0x\0", 9);
 	/* Another owner or another type: sbt-trace ignores the note. */
@@ -840,7 +846,7 @@ static void test_hostile_notes(void **state)
 
 	assert_non_null(longest);
 	/*
-	 * The strings do not end, there are only two, the addresses do not fit, or the note is
+	 * The strings do not end, there are only two, the addresses are cut off, or the note is
 	 * empty.
 	 */
 	add_note(&m, CODE_VADDR, 0, 0, "sbt\0enter\0008@%rdi", 16);
@@ -859,7 +865,7 @@ static void test_hostile_notes(void **state)
 	add_note(&m, ~0ULL, 1, 0, GOOD, sizeof(GOOD));
 	add_good(&m, CODE_VADDR + CODE_SIZE - 1);
 	expect_made(&m, m.len, 1, 0, 4);
-	/* A provider of 100 kB that is not the requested one. */
+	/* The provider's name has 100 kB, and is not the requested name. */
 	memset(longest, 'x', 99997);
 	memset(longest + 99997, 0, 3);
 	add_note(&m, CODE_VADDR, 0, 0, longest, 100000);

@@ -19,7 +19,7 @@ static const char barrier_source[] =
 	"int main(void) { pthread_t t; pthread_barrier_init(&b, 0, 2);\n"
 	"  pthread_create(&t, 0, work, 0); work(0); return pthread_join(t, 0); }\n";
 
-/* No call leads to the function. Only the unwind table has its start. */
+/* No call leads to the barrier function. Only the unwind table has its start. */
 static const char pointer_source[] =
 	"#include <pthread.h>\n"
 	"pthread_barrier_t b; int (*volatile wait)(pthread_barrier_t *) = pthread_barrier_wait;\n"
@@ -37,7 +37,7 @@ static const char other_source[] =
 	"  pthread_mutex_lock(&m); if (*(char *)&m == 7) pthread_cond_wait(&c, &m); sem_wait(&s);\n"
 	"  printf(\"%p\\n\", (void *)&t); return pthread_join(t, 0); }\n";
 
-/* A hand-written barrier of the same kind, with another layout. */
+/* A hand-written barrier that works like glibc's, with another layout. */
 static const char own_source[] =
 	"#include <limits.h>\n#include <linux/futex.h>\n#include <sys/syscall.h>\n"
 	"struct own { unsigned in, out, round, shared, count; };\n"
@@ -327,7 +327,7 @@ static void test_damage(void **state)
 	damage_section(f, "dp", ".eh_frame", 20);
 }
 
-/* The sizes of the table and of segments are wrong. */
+/* The sizes of the unwind table and of segments are wrong. */
 static void test_lies(void **state)
 {
 	static const uint64_t sizes[] = { 0,	     1,		 7,	    9,

@@ -42,7 +42,7 @@ static char *print(const struct compare *c, const struct compare_input *in, enum
 	return out;
 }
 
-/* Compare @na runs of contiguous blocks with @nb of non-contiguous ones. */
+/* Compare @na runs of contiguous blocks with @nb runs of non-contiguous blocks. */
 static struct recording *lu(unsigned na, unsigned nb, const struct compare_options *o,
 			    struct compare *c)
 {
@@ -83,7 +83,7 @@ static void test_several(void **state)
 	golden("diff", &c, inputs);
 }
 
-/* One run on each side: the statements about noise. */
+/* With one run on each side, the output has statements about noise. */
 static void test_one(void **state)
 {
 	struct compare_options o = plain;
@@ -132,8 +132,8 @@ static void test_nothing(void **state)
 }
 
 /*
- * The names are hostile, some sites are on one side only, and there are more sites than are shown.
- * Check all widths.
+ * Compare two recordings with hostile names. Some sites are in one recording only, and there are
+ * more sites than are shown.
  */
 static void hostile(struct recording r[2], struct compare *c)
 {

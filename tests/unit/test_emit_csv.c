@@ -153,7 +153,10 @@ static unsigned rows_of(const struct rows *rows, const char *type, const char *i
 	return n;
 }
 
-/* Nested records become rows with the keys of all enclosing records. Fixed names have columns. */
+/*
+ * Nested records become rows with the keys of all enclosing records. Values with fixed names have
+ * columns.
+ */
 static void test_accounts(void **state)
 {
 	struct rows *rows CLEANUP_PTR(rows_free);

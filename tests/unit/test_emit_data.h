@@ -14,7 +14,10 @@
 #define DATA_START   1000000000000ULL /* clock_start_ns */
 #define DATA_THREADS 8
 
-/* Escape sequences, a new line, quotes, broken UTF-8, a script, a separator, reordering. */
+/*
+ * Escape sequences, a new line, quotes, broken UTF-8, a script, a line separator, and reordering
+ * characters.
+ */
 #define DATA_HOSTILE                                                          \
 	"\033[31mred\033]0;t\007\n\r\t\"',;\\ <script>alert(1)</script><!-- " \
 	"\xff\xc3\x28\xed\xa0\x80 "                                           \
@@ -32,7 +35,7 @@ static inline struct report_times data_times(uint64_t n, uint64_t sum, uint64_t 
 				      .stddev = stddev };
 }
 
-/* Work of the threads in LU decomposition by blocks: 23 : 65 : ... : 191. */
+/* Work of the threads in LU decomposition by blocks: 23, 65, ..., 191. */
 static const unsigned data_lu[DATA_THREADS] = { 23, 65, 101, 131, 155, 173, 185, 191 };
 static const uint64_t data_lu_last[DATA_THREADS] = { 0, 0, 2, 9, 40, 121, 309, 542 };
 
@@ -439,7 +442,10 @@ static inline void data_hostile(struct report *r, char path[4097])
 		snprintf(r->phases[i].from, sizeof(r->phases[i].from), "%s", DATA_HOSTILE);
 }
 
-/* Fill an episode with the order of arrival of figure 3.10. */
+/*
+ * Fill an episode. The order of arrival is that of figure 3.10 of E. Novillo's thesis (University
+ * of Alberta, 2002).
+ */
 static inline void data_episode(struct observed_episode *e, const struct report_barrier *b,
 				struct observed_member members[DATA_THREADS])
 {

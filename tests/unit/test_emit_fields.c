@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check that the list of fields is consistent, and equal in schema and output. */
+/* Check that the list of fields is consistent, and that schema and output have the same fields. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <errno.h>
@@ -364,7 +364,10 @@ static void check_map_field(const struct emit_field *f)
 	assert_true(!f->keys || k > 1);
 }
 
-/* Check a record. If @times, the name of the enclosing field shows that its numbers are times. */
+/*
+ * Check a record. If @times, the name of the enclosing field already says that its numbers are
+ * times.
+ */
 static void check_record(const struct emit_record *record, bool times)
 {
 	unsigned main = 0, parts = 0, each = 0;
@@ -390,7 +393,10 @@ static void check_record(const struct emit_record *record, bool times)
 		for (g = f + 1; f->name && g->help; g++)
 			if (g->name && !strcmp(f->name, g->name))
 				fail_msg("%s.%s twice", record->type, f->name);
-		/* A field is a time if and only if its name is the name of a time. */
+		/*
+		 * Outside of such a record, a field is a time if and only if its name is the name
+		 * of a time.
+		 */
 		if (f->name &&
 		    (f->type == EMIT_NS || f->type == EMIT_T_NS || f->type == EMIT_TIMES) && !times)
 			assert_true(is_time(f->name));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check the grid of the HTML report: at any width, all times are present and at the right position.
+ * Check the grid of the HTML report: at any width, all times are present and in the right bucket.
  */
 #include <stdlib.h>
 
@@ -129,7 +129,7 @@ static void test_series(void **state)
 	free(g);
 }
 
-/* Random complete slices: the totals do not depend on how the grid grew. */
+/* Add random slices. The totals do not depend on how the grid grew. */
 static void test_random(void **state)
 {
 	struct grid *g CLEANUP_PTR(free) = malloc(sizeof(*g));

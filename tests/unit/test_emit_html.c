@@ -45,7 +45,7 @@ static void draw_episode(void *ctx, const struct model *model, const struct mode
 	assert_int_equal(html_episode(p->html, model, e), 0);
 }
 
-/* A build without the charting library reports this, and the test ends. */
+/* A build without the charting library reports that it has none, and the test ends. */
 static void test_available(void **state)
 {
 	const struct html_options options = { .start_ns = START };
@@ -104,7 +104,8 @@ static int finish(struct page *p, uint64_t end_ns)
 }
 
 /*
- * Return the data between the tags of its script element. Nothing in the data may end the element.
+ * Return the data between the tags of the page's script element. Nothing in the data may end the
+ * element.
  */
 static json_t *data_of(const struct page *p)
 {
@@ -234,7 +235,7 @@ static void test_data(void **state)
 	free(p.text);
 }
 
-/* There are too many crossings to store each. */
+/* There are too many crossings to store each one. */
 static void test_many(void **state)
 {
 	struct page p;
@@ -255,7 +256,7 @@ static void test_many(void **state)
 	timeline = at(o, "timeline");
 	assert_true(json_is_null(at(timeline, "each")));
 	assert_int_equal(json_integer_value(at(timeline, "bucket_ns")), 2000);
-	/* 300 of 500 ns. */
+	/* 300 of 500 ns are waiting time. */
 	assert_true(fabs(share(timeline, 0, GRID_WAIT) / 10000 - 0.6) < 0.01);
 	json_decref(o);
 	free(p.text);

@@ -15,7 +15,8 @@ DEFINE_CLEANUP_PTR(json_decref, json_t *)
 #define HOSTILE "</script><img src=x onerror=1>\"\\\n\033[31m"
 
 /*
- * Return the data between the tags of its script element. Nothing in the data may end the element.
+ * Return the data between the tags of the page's script element. Nothing in the data may end the
+ * element.
  */
 static json_t *data_of(const char *page)
 {
@@ -158,7 +159,7 @@ static void test_full(void **state)
 	assert_int_equal(html_series(f, &t->s, "t"), -ENOSPC);
 }
 
-/* A page of a build without the charting library reports this. */
+/* A build without the charting library reports that it has none. */
 static void test_without(void **state)
 {
 	const struct predictions none = { 0 };

@@ -69,7 +69,10 @@ static void test_text(void **state)
 			fail_msg("%zu columns: %s", strlen(line), line);
 }
 
-/* The text reports a single number of processors, and processors that do not improve the time. */
+/*
+ * The text reports if there is a single number of processors, and if more processors are not
+ * faster.
+ */
 static void test_answers(void **state)
 {
 	struct prediction all[] = {

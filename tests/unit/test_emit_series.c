@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check the output of series: the thesis's tables against golden files, JSON and CSV read back. */
+/*
+ * Check the output of series: tables of E. Novillo's thesis (University of Alberta, 2002) against
+ * golden files, JSON and CSV by reading them back.
+ */
 #include <stdio.h>
 #include <jansson.h>
 
@@ -142,8 +145,8 @@ static void test_phases(void **state)
 }
 
 /*
- * Labels are made from commands. They are listed once in full, and the tables use their numbers
- * where nothing is cut.
+ * Labels are made from commands. They are listed once in full. The tables use their numbers, so
+ * that no label is cut.
  */
 static void test_long_labels(void **state)
 {

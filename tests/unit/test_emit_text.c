@@ -142,7 +142,7 @@ static void test_hang(void **state)
 	free(run.out);
 }
 
-/* Of a thousand members, the first and last are listed, with fewer details. */
+/* Of a thousand members, only the first and the last are listed, with fewer details. */
 static void test_crowd(void **state)
 {
 	struct observed_member *members CLEANUP_PTR(free) = calloc(1000, sizeof(*members));
@@ -179,7 +179,7 @@ static char *report_text(const struct emit_options *options, const struct report
 	return run.out;
 }
 
-/* Of many threads, those that differ from the rest have their own rows at any index. */
+/* With many threads, those that differ from the rest have their own rows, whatever their index. */
 static void test_outliers(void **state)
 {
 	struct report_thread *threads CLEANUP_PTR(free) = calloc(1000, sizeof(*threads)), *had,
@@ -201,7 +201,7 @@ static void test_outliers(void **state)
 		counters[i] = (struct report_counter){ "page-faults", 100 + i % 4, 0, false, 0, 0 };
 		threads[i].counters = &counters[i];
 	}
-	/* Of two late threads, the second is last no more often than any other thread. */
+	/* There are two late threads. The second is last no more often than any other thread. */
 	threads[500].wait_ns = 1000;
 	threads[500].work_ns = 900000000;
 	threads[500].last = 0;
@@ -236,7 +236,7 @@ static void test_outliers(void **state)
 	r.processes[0].nmembers = DATA_THREADS;
 }
 
-/* The cost for untraced processes is reported with the probes that cause it. */
+/* The cost for untraced processes is reported with the probes that cause the cost. */
 static void test_cost_for_others(void **state)
 {
 	char *out CLEANUP_PTR(free);
@@ -394,8 +394,8 @@ static void test_quantities_whole(void **state)
 }
 
 /*
- * Without another blank, the line is broken at this blank all the same. A word that only begins
- * like a unit is not a unit.
+ * If there is no other blank, the line is broken between number and unit all the same. A word that
+ * only begins like a unit is not a unit.
  */
 static void test_quantities_too_wide(void **state)
 {
@@ -417,7 +417,10 @@ static void test_reasons(void **state)
 	make_reasons(&r);
 	out = report_text(&text_options, &r);
 	check_golden("reasons", out);
-	/* A single part makes no table. Without a machine finding there is no heading. */
+	/*
+	 * If there is only one part, there is no table of parts. Without a machine finding there is
+	 * no heading.
+	 */
 	assert_lacks(out, "part of lateness", "This machine");
 }
 
@@ -568,7 +571,7 @@ static void test_large(void **state)
 }
 
 /*
- * Lost events may be no records, so the report does not call them records. The sum includes more
+ * Lost events may not be records, so the report does not call them records. The sum includes more
  * than crossings.
  */
 static void test_lost_beside(void **state)

@@ -142,8 +142,8 @@ static void team(struct scene *s, uint32_t b, uint32_t n)
 }
 
 /*
- * The last episode of barrier @b had @n threads, which are needed again. The first @ncome of them
- * have arrived.
+ * Set up barrier @b with @n threads in its last episode, all of which are needed again. The first
+ * @ncome have arrived.
  */
 static void come(struct scene *s, uint32_t b, uint32_t n, uint32_t ncome)
 {
@@ -395,7 +395,7 @@ static void test_count_too_large(void **state)
 		h, "never fills: the barrier at x.c:30 needs 5 threads, 4 have arrived, and no "
 		   "others can: the main thread (tid 100) waits for the end of thread 0 (tid 101), "
 		   "which waits at the barrier at x.c:30");
-	/* The process has no further thread. */
+	/* The process has no other thread. */
 	s->in.nthreads = 4;
 	assert_hang(s, HANG_NEVER_FILLS, NULL);
 	assert_int_equal(s->out.nmissing, 0);
@@ -403,7 +403,7 @@ static void test_count_too_large(void **state)
 	s->barriers[0].open = true;
 	assert_hang(s, HANG_UNKNOWN, NULL);
 	s->barriers[0].open = false;
-	/* Only some of the many threads were inspected, so nothing is proven. */
+	/* Only some of the threads were inspected, so nothing is proven. */
 	s->in.all = false;
 	assert_hang(s, HANG_UNKNOWN, NULL);
 }
@@ -543,7 +543,7 @@ static void test_through_barrier(void **state)
 	/* The earlier members are unknown, but there are no other threads. */
 	s->barriers[0].nteam = 0;
 	assert_hang(s, HANG_DEADLOCK, NULL);
-	/* Another thread exists, and may arrive instead. */
+	/* Another thread exists, and may arrive instead of the missing thread. */
 	s->in.nthreads = 4;
 	s->threads[3] = s->threads[0];
 	s->threads[3].tid = TID(3);
@@ -585,14 +585,14 @@ static void test_through_join(void **state)
 			"deadlock: thread 2 (tid 103) waits for the end of thread 0 (tid 101), "
 			"which waits at the barrier at x.c:30 for thread 2");
 	assert_string_equal(h->cycle[0].waits_for, "the end of thread 0");
-	/* A wait for the end of an ended thread is short. */
+	/* A wait for the end of a thread that has ended is short. */
 	s->threads[2].holder = TID(7);
 	assert_hang(s, HANG_UNKNOWN, NULL);
 }
 
 /*
- * The thread was never seen at the barrier, but is in the function from which the other threads
- * called the barrier.
+ * The missing thread was never seen at the barrier, but is in the function from which the other
+ * threads called the barrier.
  */
 static void test_join_within(void **state)
 {
@@ -747,7 +747,7 @@ static void test_ranks(void **state)
 	b->of_processes = true;
 	b->pids = pids;
 	b->npids = 3;
-	/* Each process has a main thread and a helper thread of the library. */
+	/* Each process has a main thread and a helper thread of the MPI library. */
 	for (uint32_t i = 0; i < 6; i++) {
 		struct hang_thread *t = &s->threads[i];
 
@@ -776,7 +776,7 @@ static void test_ranks(void **state)
 			     "ended");
 }
 
-/* Thread numbers within several processes do not identify threads. */
+/* Thread numbers of several processes do not identify threads. */
 static void test_processes(void **state)
 {
 	static const uint32_t pids[] = { 100, 200 };
@@ -850,8 +850,8 @@ static uint32_t rnd(uint32_t *seed, uint32_t n)
 }
 
 /*
- * Return whether thread @from waits for @to: the holder of its lock, or any thread if @from is at a
- * barrier.
+ * Return whether thread @from waits for @to. A thread that waits for a lock waits for the holder; a
+ * thread at a barrier may wait for any thread.
  */
 static bool may_reach(const struct scene *s, const uint32_t *at, uint32_t from, uint32_t to)
 {
@@ -994,7 +994,7 @@ static void test_healthy(void **state)
 
 /* --- MPI ------------------------------------------------------------------------------------- */
 
-/* Rank @i spins in an MPI call. */
+/* Let rank @i spin in an MPI call. */
 static struct hang_thread *calls(struct scene *s, uint32_t i, const char *name, enum hang_on on)
 {
 	struct hang_thread *t = &s->threads[i];
@@ -1059,7 +1059,7 @@ static void test_other_collective_waits_for_work(void **state)
 	assert_int_not_equal(classify(s, 0)->verdict, HANG_DEADLOCK);
 }
 
-/* All ranks have arrived, but at different operations. */
+/* All ranks have arrived, but in different operations. */
 static void test_odd_one(void **state)
 {
 	struct scene *s CLEANUP_PTR(scene_free) = ranks_new();
@@ -1085,7 +1085,8 @@ static void test_message(void **state)
 		    "101), which waits at "
 		    "the barrier at x.c:30 for rank 2");
 	/*
-	 * A thread that keeps exchanging messages does not wait for a single other thread forever.
+	 * If a thread keeps exchanging messages, it is not known to wait for another thread
+	 * forever.
 	 */
 	s->threads[2].still = false;
 	assert_int_not_equal(classify(s, 0)->verdict, HANG_DEADLOCK);

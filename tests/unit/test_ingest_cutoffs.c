@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* A process is no longer traced. Check which of its records precede the cutoff. */
+/* A process is no longer traced. Check how its records before and after the cutoff are handled. */
 #include "test_check.h"
 #include "ingest/cutoffs.c"
 
@@ -96,7 +96,7 @@ static void test_parts(void **state)
 	assert_false(is_detached(state, SBT_FAMILY_COND, UNTIL + 100));
 	assert_true(is_detached(state, SBT_FAMILY_COND, UNTIL + 101));
 	assert_false(is_detached(state, SBT_FAMILY_GOMP, UNTIL + 101));
-	/* The process itself continues. */
+	/* The process itself is still traced. */
 	assert_int_equal(fate(state, UNTIL + 1, UNTIL + 2, 0), CUTOFF_FED);
 	assert_int_equal(add(state, MODEL_DETACHED_WHOLE, UNTIL + 200), 0);
 	assert_int_equal(fate(state, UNTIL + 201, UNTIL + 202, 0), CUTOFF_GONE);

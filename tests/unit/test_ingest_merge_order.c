@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Check the merge order of rings: it finds the same next ring as a linear search, for any number of
- * players.
+ * rings ("players").
  */
 #include <stdlib.h>
 
@@ -56,7 +56,7 @@ static void play(struct merge_order *t, uint32_t n)
 		assert_true(merge_order_first(t, &source));
 		assert_int_equal(source, first->source);
 		if (--first->left) {
-			/* Ties are common, and the clock of a player may go back. */
+			/* Ties are common, and a player's clock may go back. */
 			first->key_ns += rnd() % 3;
 			first->key_ns -= first->key_ns && rnd() % 10 == 0;
 			merge_order_next(t, first->key_ns);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check which communicator a rank uses, its number of ranks, and the number of the episode. */
+/* Check which communicator a rank uses, its number of ranks, and its episode number. */
 #include "test_check.h"
 #include "ingest/ranks.c"
 
@@ -118,7 +118,7 @@ static void test_missed(void **state)
 	struct ranks_sums sums;
 
 	assert_int_equal(ranks_missed(w->ranks, pid_of(3), INC), 0);
-	/* Later information does not complete the record of the rank. */
+	/* Information that arrives later does not complete the rank's communicators. */
 	assert_int_equal(ranks_began(w->ranks, pid_of(3), INC), 0);
 	m = meet(w, 3, WORLD);
 	assert_fields(&m, IS(count, N), IS(round, 0));

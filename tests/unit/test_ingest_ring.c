@@ -116,8 +116,8 @@ static void expect_nothing(struct rings *r, uint64_t until)
 }
 
 /*
- * Records are ordered by time. In a tie the event comes first, then the last ring. No record later
- * than the requested time is returned.
+ * Records are ordered by time. In a tie the event comes first, then the record of the last ring. No
+ * record later than the requested time is returned.
  */
 static void test_order(void **state)
 {
@@ -131,7 +131,7 @@ static void test_order(void **state)
 	put_crossing(&r, 3, 4, 250, 0);
 	put_crossing(&r, 3, 5, 301, 0);
 	put_event(&r, 6, 250);
-	/* An event that was not shown is not returned. */
+	/* Only events that ring_show_events() has shown are returned. */
 	ring_show_events(r.stream, see, &events);
 	assert_int_equal(events, 1);
 	put_event(&r, 7, 251);
@@ -172,8 +172,8 @@ static void test_unfinished(void **state)
 }
 
 /*
- * Wrap around many times, with each ring in order and all rings together. A record that was
- * announced as imminent follows.
+ * The rings wrap around many times. Records of each ring are in order, and so are the records of
+ * all rings together. A record that is announced as the next of its ring follows.
  */
 static void test_around(void **state)
 {
@@ -224,8 +224,8 @@ static void test_around(void **state)
 }
 
 /*
- * Records are saved while one is handled and more arrive. All are returned in order, and the record
- * that was returned stays valid.
+ * Records are saved while one is handled and more arrive. All are returned in order, and the
+ * returned record stays valid.
  */
 static void test_saved(void **state)
 {

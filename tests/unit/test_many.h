@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* A series made by hand. After cmocka.h. */
+/* A constructed series of recordings. Include this file after cmocka.h. */
 #ifndef TEST_MANY_H
 #define TEST_MANY_H
 

@@ -118,7 +118,10 @@ static void test_many_sites(void **state)
 	assert_int_equal(sum, 17000);
 }
 
-/* Each task has its own thread. Ended threads are folded, and every sum stays the same. */
+/*
+ * Each task has its own thread. Threads that ended are stored as a sum, and all totals stay the
+ * same.
+ */
 static void test_many_threads(void **state)
 {
 	const uint32_t n = 150000;
@@ -167,7 +170,7 @@ static void test_many_threads(void **state)
 	assert_int_equal(b->wait.sum, 20ULL * n);
 }
 
-/* Numbers of crossings wrap. */
+/* The sequence numbers of crossings wrap around. */
 static void test_seq_wraps(void **state)
 {
 	struct run *r = *state;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Classify candidate barriers: run programs with and without barriers, without a kernel. */
+/*
+ * Classify candidate barriers. Constructed programs, with and without barriers, run without a
+ * kernel.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,8 +34,8 @@ struct play {
 };
 
 /*
- * Sites with the same hundreds digit are in one function. Below 10 the function is unknown. From
- * 900 on the inlined function of a site is unknown.
+ * Return the function of a site. Sites with the same hundreds digit are in one function. Below 10
+ * the function is unknown. From 900 on the inlined function of a site is unknown.
  */
 static uint64_t function_of(void *ctx, uint32_t site, bool *exact)
 {
@@ -125,14 +128,14 @@ static uint64_t wake(struct play *p, uint32_t tid, uint32_t site)
 	return feed(p, tid, DISCOVER_WAKE, UINT32_MAX, site, p->now, p->now);
 }
 
-/* Add a wait in the round that the last waking ended. */
+/* Add a wait that the last waking ended. */
 static uint64_t waited(struct play *p, uint32_t tid, uint32_t site)
 {
 	p->now += 100;
 	return feed(p, tid, 0, 0, site, p->now - 900, p->now);
 }
 
-/* Threads 1 to @n cross the barrier. @last wakes the other threads. */
+/* Let threads 1 to @n cross the barrier. @last wakes the other threads. */
 static void meet(struct play *p, uint32_t n, uint32_t last, uint32_t wait_site, uint32_t wake_site)
 {
 	wake(p, last, wake_site);
@@ -183,7 +186,7 @@ static void find(void *ctx, const struct discover_object *o)
 	*(struct discover_object *)ctx = *o;
 }
 
-/* the last candidate in the list */
+/* Return the last candidate in the list. */
 static struct discover_object last_object(struct play *p)
 {
 	struct discover_object o = { 0 };
@@ -221,7 +224,7 @@ static void test_first_round_irregular(void **state)
 {
 	struct play *p = *state;
 
-	/* Tracing began inside a round. */
+	/* Tracing begins inside a round. */
 	wake(p, 1, 101);
 	waited(p, 2, 100);
 	meet_often(p, 10, 4, IN_TURN, 100, 101);
@@ -238,7 +241,7 @@ static void test_same_code(void **state)
 	struct play *p = *state;
 	uint64_t first;
 
-	p->object = 0x2000; /* used once, before the code is known to be a barrier's */
+	p->object = 0x2000; /* used once, before its code is known to be a barrier's */
 	meet(p, 4, 1, 100, 101);
 	p->object = 0x1000;
 	meet_often(p, 5, 4, IN_TURN, 100, 101);
@@ -270,7 +273,7 @@ static void test_pair_of_known_code(void **state)
 	}
 	p->object = 0x1000;
 	meet_often(p, 3, 4, 1, 100, 101);
-	/* The last four of the twelve rounds are still stored. */
+	/* The last four of the twelve rounds before are still stored. */
 	assert_int_equal(p->taken, 3 * 2 + 4 * 2 + 3 * 4);
 	p->object = 0x2000 + 64;
 	meet(p, 2, 1, 100, 101);
@@ -318,7 +321,7 @@ static void test_spurious(void **state)
 		      IS(arrive[rest], from + 100));
 }
 
-/* A thread waits repeatedly with a timeout. This is one arrival, at the first wait. */
+/* A thread waits repeatedly with a timeout. These waits are one arrival, at the first wait. */
 static void test_timeouts(void **state)
 {
 	struct play *p = *state;
@@ -424,8 +427,8 @@ static void test_futex_wrapper(void **state)
 }
 
 /*
- * Unlocking wakes all waiters. One waiter gets the lock and the other threads wait again: the word
- * has the same value each time.
+ * The unlocking thread wakes all waiters. One waiter gets the lock, and the other threads wait
+ * again. The word has the same value each time.
  */
 static void test_futex_convoy(void **state)
 {
@@ -505,7 +508,7 @@ static uint64_t comes_late(struct play *p, uint32_t tid)
 	return feed(p, tid, DISCOVER_AGAIN, 0, 100, p->now, p->now + 50);
 }
 
-/* Threads 1 to 4 except @missing cross the barrier; thread 1 wakes the other threads. */
+/* Let threads 1 to 4 except @missing cross the barrier. Thread 1 wakes the other threads. */
 static void meet_without(struct play *p, uint32_t missing)
 {
 	wake(p, 1, 101);
@@ -579,7 +582,7 @@ static void test_futex_late_at_first(void **state)
 }
 
 /*
- * A thread without a record of the last episode again found the word changed. It belongs to the
+ * A thread without a record of the last episode finds the word changed again. It belongs to the
  * next episode, because other threads expect the same value.
  */
 static void test_futex_early_not_late(void **state)
@@ -734,7 +737,7 @@ static void test_once(void **state)
 	finish_taken(p, 0);
 }
 
-/* An object that looked like a barrier three times, but is none, is given up. */
+/* An object that looked like a barrier three times is none, and is given up. */
 static void test_error_is_undone(void **state)
 {
 	struct play *p = *state;
@@ -771,8 +774,8 @@ static void test_meeting_of_two_functions(void **state)
 }
 
 /*
- * There are fewer threads than before. The expected number is passed on, so that the episode does
- * not count as complete.
+ * There are fewer threads than before. The expected number of threads is passed on, so that the
+ * episode does not count as complete.
  */
 static void test_one_is_missing(void **state)
 {
@@ -819,9 +822,9 @@ static void test_two_phases(void **state)
 }
 
 /*
- * Both wakings are made without the mutex, on a busy machine. The waking thread runs again long
- * after the other threads have begun the second wait, and is the last thread there, too. @outside
- * is the time that threads work between two episodes.
+ * Cross with two wakings that are both made without the mutex, on a busy machine. The waking thread
+ * runs again long after the other threads have begun the second wait, and arrives last there, too.
+ * @outside is the time that threads work between two episodes.
  */
 static void meet_twice_late(struct play *p, uint32_t n, uint32_t last, uint64_t outside)
 {
@@ -925,8 +928,8 @@ static void test_no_second_phase_in_line(void **state)
 }
 
 /*
- * Two barriers are in one function, and in no other. Threads go directly from one to the other, but
- * the last arriver of the second barrier works for @work in between.
+ * Cross two barriers that are in one function, and in no other. Threads go directly from one to the
+ * other, but the last arriver of the second barrier works for @work in between.
  */
 static void meet_at_both(struct play *p, uint32_t n, uint32_t first, uint32_t last, uint64_t work)
 {
@@ -992,8 +995,8 @@ static void test_second_phase_that_is_short(void **state)
 }
 
 /*
- * Threads waited for the second waking only once. The question which waking ends an episode must
- * still be decided.
+ * Threads waited for the second waking only once. It must still be decided which waking ends an
+ * episode.
  */
 static void test_second_phase_waited_for_once(void **state)
 {
@@ -1033,8 +1036,8 @@ static void test_other_barrier_of_the_function(void **state)
 }
 
 /*
- * There is no debug information, and the late thread is the same each time. An object on which
- * several functions wait and wake belongs to a macro.
+ * There is no debug information, and the late thread is the same each time. If several functions
+ * wait and wake on one object, the barrier is a macro.
  */
 static void test_many_functions_same_waker(void **state)
 {
@@ -1130,8 +1133,8 @@ static void test_one_code(void **state)
 }
 
 /*
- * As above with one waker: in one case a wait is known to be in the waking function, in the other
- * case none is.
+ * As above with one waker. In the first case a wait is known to be in the waking function. In the
+ * second case none is.
  */
 static void test_one_end_one_waker(void **state)
 {
@@ -1223,8 +1226,8 @@ static void reported(void *ctx, const struct discover_object *o)
 }
 
 /*
- * Four threads cross. They wait in one function and wake in another. The last arriver wakes the
- * rest or, with @master, always the same thread.
+ * Let four threads cross. They wait in one function and wake in another. The last arriver wakes the
+ * rest; with @master, the same thread always does.
  */
 static struct discover_object apart(struct play *p, bool master)
 {
@@ -1303,8 +1306,8 @@ static void test_lock_on_a_condition(void **state)
 /* --- what was not seen ----------------------------------------------------------------------- */
 
 /*
- * Like meet(), on a condition variable with a count: *@count waits had begun. Threads below @from
- * are not seen.
+ * Let threads cross like meet(), at a condition variable that counts waits: *@count waits have
+ * begun. Threads below @from are not seen.
  */
 static void meet_counted(struct play *p, uint32_t n, uint32_t last, uint32_t from, uint32_t *count)
 {
@@ -1327,7 +1330,7 @@ static void meet_counted(struct play *p, uint32_t n, uint32_t last, uint32_t fro
 	p->flags = old;
 }
 
-/* Four threads cross @times times, and each in turn wakes the others. */
+/* Let four threads cross @times times. Each in turn wakes the others. */
 static void meet_often_counted(struct play *p, uint32_t times, uint32_t *count)
 {
 	for (uint32_t i = 0; i < times; i++)
@@ -1402,8 +1405,8 @@ static void test_older_and_blind(void **state)
 }
 
 /*
- * When a private copy is first seen, its original is known. A thread that arrives at the original
- * later says nothing about the copy.
+ * The original is already known when a private copy is first seen. A thread that arrives at the
+ * original later says nothing about the copy.
  */
 static void test_original_comes_later(void **state)
 {
@@ -1433,7 +1436,7 @@ static void test_unseen_of_no_barrier(void **state)
 	check_unseen(p, 0, 0);
 }
 
-/* Records of futexes are forgotten, while barriers on condition variables remain known. */
+/* Records of futexes are discarded, while barriers on condition variables remain known. */
 static void test_end_of_futexes(void **state)
 {
 	struct play *p = *state;
@@ -1455,8 +1458,8 @@ static void test_some_unseen(void **state)
 	struct play *p = *state;
 	uint32_t count = 0;
 
-	meet_counted(p, 4, 4, 3, &count); /* 1, 2 wait unseen */
-	/* 1 waits unseen, and 2 wakes; 3 and 4 do not see the wait */
+	meet_counted(p, 4, 4, 3, &count); /* threads 1 and 2 wait unseen */
+	/* thread 1 waits unseen, and thread 2 wakes; threads 3 and 4 do not see the wait */
 	meet_counted(p, 4, 2, 3, &count);
 	meet_often_counted(p, 10, &count);
 	check_unseen(p, 2 + 1 + 2, 0);

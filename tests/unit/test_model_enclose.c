@@ -114,7 +114,7 @@ static void test_called_from_one(void **state)
 	site_is(e, "b1 w1", false, 1, true);
 }
 
-/* One thread began in this function. Another thread, the main thread, was called by main. */
+/* One thread began in this function. In the main thread, main() called the function. */
 static void test_where_threads_work(void **state)
 {
 	struct enclose *e CLEANUP_PTR(enclose_free) = enclose_new();
@@ -183,18 +183,18 @@ static void test_helpers(void **state)
 {
 	struct enclose *e CLEANUP_PTR(enclose_free) = enclose_new();
 
-	/* The barrier is called by one function, */
+	/* One function calls the barrier. */
 	seen(e, "~y1 f1 b1 w1", false, true);
 	seen(e, "~y1 f1 b2 w2", true, true);
 	seen(e, "~y1 f1 b1 w2", false, true);
 	site_is(e, "~y1 f1 b1 w1", true, 3, true);
 	site_is(e, "~y1 f1 b2 w2", true, 3, true);
-	/* by each thread's own function, */
+	/* Each thread's own function calls the barrier. */
 	seen(e, "p1 k1 w1", false, true);
 	seen(e, "q1 k2 w1", true, true);
 	site_is(e, "p1 k1 w1", true, 2, true);
 	site_is(e, "q1 k2 w1", true, 2, true);
-	/* and in the threads' function. */
+	/* The call is directly in the threads' functions. */
 	seen(e, "u1 t1 *s1", false, true);
 	seen(e, "v1 t2 *s1", true, true);
 	site_is(e, "u1 t1 *s1", true, 1, false);

@@ -15,7 +15,7 @@ static void finish(struct run *r, uint64_t end)
 	assert_int_equal(model_finish(r->model, end), 0);
 }
 
-/* The run ends at @end, with exactly these episodes. */
+/* End the run at @end, and check that it has exactly these episodes. */
 #define assert_at_end(r, end, ...)               \
 	do {                                     \
 		finish(r, end);                  \
@@ -30,7 +30,7 @@ static void test_one_meeting(void **state)
 	cross_all(r, { 2, A, 3, 250, 310 }, { 1, A, 3, 100, 320 });
 	assert_int_equal(r->nkept, 0);
 	cross(r, 3, A, 3, 300, 350);
-	/* The episode is known to be full, so the model does not wait for more records. */
+	/* The episode is known to be complete, so the model does not wait for more records. */
 	assert_episodes(r, { "1 2 3", MODEL_COMPLETE });
 	assert_fields(ep(r, 0), IS(release_ns, 300), IS(barrier_ns, 200), IS(phase_ns, 300),
 		      IS(phase_from, MODEL_NONE), IS(number, 0));
@@ -208,7 +208,7 @@ static void test_lost_record_quick_thread(void **state)
 		assert_int_equal(ep(r, i)->number, i);
 }
 
-/* A record that comes a little after its successor is not lost. */
+/* A record that arrives a little after its successor is not lost. */
 static void test_out_of_order(void **state)
 {
 	struct run *r = *state;
@@ -260,7 +260,7 @@ static void test_two_objects(void **state)
 		  { 4, B, 2, 40, 43 }, { 1, A, 2, 38, 44 });
 	finish(r, 100);
 	assert_int_equal(r->nkept, 4);
-	/* Episodes come in the order of releases: 18, 20, 38, 40. */
+	/* Episodes are reported in the order of releases: 18, 20, 38, 40. */
 	assert_ep(r, 0, "1 2", MODEL_COMPLETE, 0);
 	assert_ep(r, 1, "3 4", MODEL_COMPLETE, 0);
 	assert_ep(r, 2, "2 1", MODEL_COMPLETE, 0);
@@ -349,7 +349,7 @@ static void test_made_again_late(void **state)
 		      { "1 2", MODEL_COMPLETE });
 }
 
-/* The thread is never seen to leave. Only the episode without this thread is uncertain. */
+/* The thread is never seen to leave. Only the episode that lacks this thread is uncertain. */
 static void test_made_again_without(void **state)
 {
 	struct run *r = *state;
@@ -553,7 +553,9 @@ static void test_process_shared(void **state)
 	assert_int_equal(thread_of(r, 10)->wait_ns, 20);
 	assert_int_equal(thread_of(r, 20)->wait_ns, 15);
 	assert_int_equal(model_proc(r->model, 1)->parent, 0);
-	/* T_ideal joins both processes: thread 10 works 30 + 8, then thread 20 joins at 38... */
+	/*
+	 * The ideal time covers both processes: thread 10 works 30 + 8, and thread 20 joins at 38.
+	 */
 	assert_int_equal(model_nprocs(r->model), 2);
 }
 
@@ -938,7 +940,7 @@ static void test_pending_at_the_end(void **state)
 	assert_fields(thread_of(r, 3), IS(outside_ns, 30 + (130 - 36)), IS(pending_ns, 130));
 }
 
-/* Fewer threads arrived than the barrier counts, for no known reason. The report shows this. */
+/* Fewer threads arrived than the barrier counts, for no known reason. The episode shows this. */
 static void test_count_mismatch(void **state)
 {
 	struct run *r = *state;
@@ -956,7 +958,7 @@ static void test_causality(void **state)
 
 	cross_all(r, { 2, A, 2, 50, 60 }, { 1, A, 2, 10, 47 });
 	assert_at_end(r, 100, { "1 2", MODEL_COMPLETE, MODEL_WHY_CAUSALITY });
-	assert_fields(member_of(ep(r, 0), 1), IS(wait_ns, 37), /* cut to the crossing */
+	assert_fields(member_of(ep(r, 0), 1), IS(wait_ns, 37), /* limited to the crossing */
 		      IS(latency_ns, 0));
 }
 

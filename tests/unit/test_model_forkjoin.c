@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check which joins end rounds. Threads start and end without a kernel. */
+/* Check which joins end rounds. Constructed threads start and end without a kernel. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -434,7 +434,7 @@ static void test_works_between_joins(void **state)
 		}
 	}
 	assert_int_equal(p->taken, 0);
-	/* The thread was preempted once. */
+	/* The creator was preempted between two joins. */
 	make(p, 210, 4);
 	stop(p, 210, 4);
 	join(p, 210, 2);
@@ -442,7 +442,7 @@ static void test_works_between_joins(void **state)
 	join(p, 212, 2);
 	episode_of(p, 220, 3);
 	assert_int_equal(p->taken, 2);
-	/* Now that the site is known, the thread may be preempted there. */
+	/* Now that the site is known, the creator may be preempted there. */
 	make(p, 200, 3);
 	stop(p, 200, 3);
 	join(p, 200, 1);
@@ -500,7 +500,7 @@ static void wait_for_all(struct play *p, uint64_t for_ns)
 		.inc = p->inc,
 		.tid = MAIN,
 		.site = p->site,
-		.handle = SBT_JOIN_ALL,
+		.all = true,
 		.enter_ns = p->now,
 		.leave_ns = p->now + for_ns,
 	};
@@ -534,7 +534,7 @@ static void test_all_at_once(void **state)
 	assert_fields(p, IS(taken, 3), IS(last->n, 3));
 	assert_int_equal(p->last->depart_ns - p->last->arrive_ns, 7 * MS);
 	assert_int_equal(p->last->members[0].arrive_ns - p->last->arrive_ns, 3 * MS);
-	/* The last action of the thread is just before its end. */
+	/* The last known action of the thread is just before its end. */
 	assert_int_equal(p->last->members[2].arrive_ns, p->last->depart_ns);
 	assert_int_equal(forkjoin_untold(p->f), 0);
 }
@@ -580,7 +580,10 @@ static void test_all_come_last(void **state)
 	scope(p, 230);
 	assert_fields(p, IS(taken, 3), IS(last->n, 3), IS(last->members[0].tid, 230));
 	assert_int_equal(forkjoin_untold(p->f), 4);
-	/* Initially this is unknown. The number of threads shows it, and no episode is made. */
+	/*
+	 * Here no pause separates the two scopes. The number of threads shows that there were two,
+	 * and no episode is made.
+	 */
 	make(p, 240, 3);
 	stop(p, 240, 3);
 	scope(p, 250);
@@ -611,14 +614,14 @@ static void test_too_many(void **state)
 	for (uint32_t i = 0; i < 5000; i++)
 		make(p, 200 + i, 1);
 	stop(p, 200, 5000);
-	/* The first of these are forgotten. */
+	/* The first of these threads are no longer stored, so no round is complete. */
 	for (uint32_t i = 5000; i--;)
 		join(p, 200 + i, 1);
 	assert_int_equal(p->taken, 0);
 	episode_of(p, 200, 4000);
 	episode_of(p, 200, 4000);
 	assert_int_equal(p->taken, 2);
-	/* Never joined. */
+	/* These threads are never joined. */
 	for (uint32_t i = 0; i < 20000; i++) {
 		make(p, 10000 + i, 1);
 		stop(p, 10000 + i, 1);

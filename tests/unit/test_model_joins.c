@@ -97,7 +97,7 @@ static void test_resume_lost(void **state)
 	assert_fields(thread_of(r, 2), IS(unknown_ns, 140), IS(idle_ns, 50));
 }
 
-/* The join itself is lost. Until the resumption it is unknown whether the thread was idle. */
+/* The join itself is lost. Before the resumption it is unknown whether the thread was idle. */
 static void test_join_lost(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = team_of_three();
@@ -195,8 +195,8 @@ static void test_found(void **state)
 }
 
 /*
- * The records of one thread in a complete episode are missing. No other thread replaces it in the
- * next episode.
+ * The records of one thread in a complete episode are missing. No other thread takes its place in
+ * the next episode.
  */
 static void test_rounds_keep_apart(void **state)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check many threads: each is found by its number, also among numbers with the same last digits;
- * large episodes are in order.
+ * Check many threads. Each is found by its number, also if many numbers end in the same digits.
+ * Large episodes are in order.
  */
 #include "test_model_util.h"
 
@@ -61,7 +61,7 @@ static void test_numbers(void **state)
 	assert_int_equal(model_find_thread(r->model, PID + 1, 1, 5000), MODEL_NONE);
 }
 
-/* A reused number belongs to the new thread, with any number of threads after that thread. */
+/* A reused number belongs to the new thread, however many threads follow. */
 static void test_number_again(void **state)
 {
 	struct run *r = *state;
@@ -74,7 +74,7 @@ static void test_number_again(void **state)
 	assert_int_equal(model_add_thread(r->model, PID, INC, 64, 40), 0);
 	for (uint32_t i = 0; i < MOST; i++) {
 		put(r, INC, 64, i + 1, 50 + 10 * i, 55 + 10 * i, 1);
-		/* An increasing number of thread numbers end in the same digits. */
+		/* More and more thread numbers end in the same digits. */
 		put(r, INC, 64 + ((i + 1) << 12), 1, 50 + 10 * i, 55 + 10 * i, 1);
 		index = model_find_thread(r->model, PID, INC, 64);
 		assert_int_not_equal(index, old);

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Check the sums of time parts of crossings. Check that a detail stays with its member in all
- * cases. LeakSanitizer checks the dropped details.
+ * cases. LeakSanitizer checks that dropped details are freed.
  */
 #include "test_model_sim.h"
 
@@ -136,7 +136,11 @@ static const struct model_detail first = {
 	.inside_interference_ns = 3,
 	.ncounters = 2,
 	.scaled = 1,
-	.block = { .ns = 12, .addr = 0xf0, .waker = 2, .holder = 2, .reason = MODEL_BLOCKED_LOCK },
+	.block = { .ns = 12,
+		   .at.futex = 0xf0,
+		   .waker = 2,
+		   .holder = 2,
+		   .reason = MODEL_BLOCKED_LOCK },
 	.counters = { 1000, 20 },
 	.inside_counters = { 300, 4 },
 };
@@ -151,7 +155,10 @@ static const struct model_detail second = {
 	.switches = 1,
 };
 
-/* Thread 1: 0 - 100 - (160) - 200 - (210); thread 2: 0 - 150 - (155) - 205 - (220). */
+/*
+ * Thread 1 begins at 0, arrives at 100, leaves at 160, arrives at 200 and leaves at 210. For thread
+ * 2 these times are 0, 150, 155, 205 and 220.
+ */
 static void feed_by_hand(struct run *r)
 {
 	run_launched(r, 0);
@@ -210,13 +217,13 @@ static void test_unaccounted(void **state)
 	assert_memory_equal(&at_barrier(r, 0, 1)->sums, &none, sizeof(none));
 }
 
-/* The parts use other time stamps, and add up to some ns more than the total. */
+/* The parts use other time stamps, so their sum exceeds the total by some ns. */
 static void test_clipped(void **state)
 {
 	struct model_detail d = first;
 	struct run *r = *state;
 
-	cross_with(r, 1, 85, 130, first); /* 90 ns of parts in 85, 48 ns in 45 */
+	cross_with(r, 1, 85, 130, first); /* 90 ns of parts in 85 ns, and 48 ns in 45 ns */
 	cross_whole(r, 2, 90, 131);
 	d.blocked_ns[MODEL_BLOCKED_IO] = UINT64_MAX - 3;
 	d.runq_ns = UINT64_MAX - 5;
@@ -233,7 +240,7 @@ static void test_clipped(void **state)
 	assert_int_equal(phase_parts(detail_of(r, 1, 1)), 100);
 	assert_fields(detail_of(r, 1, 1), IS(oncpu_ns, 0), IS(fault_ns, 0), IS(inside_runq_ns, 11),
 		      IS(inside_oncpu_ns, 0));
-	/* No part of the time in the run queue exceeds that time. */
+	/* No part of the time in the run queue exceeds the whole of it. */
 	assert_fields(detail_of(r, 1, 1), IS(interference_ns, detail_of(r, 1, 1)->runq_ns),
 		      IS(inside_interference_ns, 11), IS(ncounters, MODEL_COUNTERS_MAX),
 		      IS(block.reason, MODEL_BLOCKED_OTHER),
@@ -303,7 +310,7 @@ static void test_abandoned(void **state)
 		      IS(sums.inside_known_ns, 10), IS(sums.inside_counters[0], 201));
 }
 
-/* Nested crossings are in no sum. */
+/* Nested crossings are not included in any sum. */
 static void test_nested(void **state)
 {
 	struct model_crossing c = crossing(1, A + 64, 1, 110, 120);
@@ -437,7 +444,7 @@ static void test_pending(void **state)
 	assert_tids(ep(r, 1), "1 2");
 	assert_int_equal(detail_of(r, 1, 2)->counters[0], 40);
 	run_free(r);
-	/* Free the model before the replacement is complete. */
+	/* Free the model before the replacement has arrived. */
 	r = run_new(0);
 	run_launched(r, 0);
 	cross_tagged(r, 1, 10, NEVER);
@@ -469,7 +476,7 @@ static void test_stray(void **state)
 
 /*
  * There are more threads than the count, first with an open episode, then with single crossings,
- * and back.
+ * and again with an open episode.
  */
 static void test_cyclic(void **state)
 {
@@ -517,7 +524,7 @@ static void test_evicted(void **state)
 	assert_tags(r, r->nkept);
 }
 
-/* The sums of the process and of the barrier include the folded threads. */
+/* The sums of the process and of the barrier include threads that are only stored as a sum. */
 static void test_folded(void **state)
 {
 	const uint32_t n = 100000;
@@ -560,7 +567,7 @@ static void test_folded(void **state)
 		all.inside_known_ns += t->sums.inside_known_ns;
 		all.counted += t->sums.counted;
 	}
-	assert_fields(&all, IS(known_ns, 19ULL * n), /* 10 ns, and 9 of tail */
+	assert_fields(&all, IS(known_ns, 19ULL * n), /* 10 ns, and 9 ns of the tail */
 		      IS(oncpu_ns, 12ULL * n), IS(runq_ns, 3ULL * n),
 		      IS(inside_known_ns, 21ULL * n), IS(counted, 2ULL * n),
 		      IS(counters[0], 50ULL * n * (n - 1) + 11ULL * n));
@@ -607,11 +614,11 @@ static void test_tail(void **state)
 		      IS(inside_known_ns, 70), IS(counted, 3));
 	th = *thread_of(r, 2);
 	assert_fields(&th.sums, IS(known_ns, 200 + 80), IS(oncpu_ns, 280));
-	/* A tail belongs to no barrier. */
+	/* A tail does not belong to a barrier. */
 	assert_int_equal(at_barrier(r, 0, 1)->sums.known_ns, 140);
 }
 
-/* The last crossing of a thread comes after the report of its tail, and nothing counts twice. */
+/* The last crossing of a thread is reported after its tail, and no time counts twice. */
 static void test_tail_first(void **state)
 {
 	struct model_crossing c = crossing(1, A, 2, 200, 210);
@@ -733,7 +740,7 @@ static void invent(uint64_t *seed, struct rec *rec, uint64_t work)
 		d->inside_oncpu_ns = part(seed, &wait);
 		rec->parts = *d;
 		/*
-		 * The same parts appear in another form, or were measured with other time stamps.
+		 * The same time parts have another form, or were measured with other time stamps.
 		 */
 		if (phase_parts(d) == work)
 			d->oncpu_ns =

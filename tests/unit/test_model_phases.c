@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check phases, sums and the longest path on programs with closed forms: the POP examples, and the
- * thesis's LU decomposition (section 3.2) with block and with cyclic partitioning.
+ * Check phases, sums and the longest path on programs with closed forms: the examples of POP, and
+ * the LU decomposition of E. Novillo's thesis (University of Alberta, 2002, section 3.2) with block
+ * and with cyclic partitioning.
  */
 #include "test_model_util.h"
 
@@ -139,7 +140,7 @@ static void test_transfer(void **state)
 	p = team_end(&t, 500);
 	assert_fields(&p, IS(elapsed, 20 * 1000 + 500), NEAR(lb, 1, 1e-12), NEAR(ser, 1, 1e-12),
 		      NEAR(te, (20 * 900 + 500) / 20500.0, 1e-12));
-	/* From the last release to the end: the last latency and the tail. */
+	/* The time from the last release to the end is the last latency and the tail. */
 	assert_adds_up(t.run, p.elapsed, 100 + 500);
 	run_free(t.run);
 }
@@ -273,7 +274,7 @@ static void test_longest_path(void **state)
 	assert_int_equal(thread_of(r, 1)->ideal_ns, 120);
 	assert_int_equal(thread_of(r, 2)->outside_ns, 10 + 50 + 70);
 	/*
-	 * This is the phase of the last arriver: 3 had no episode before, so its phase began when
+	 * The phase is that of the last arriver: 3 had no episode before, so its phase began when
 	 * it started.
 	 */
 	assert_int_equal(r->kept[1].ep.phase_ns, 200);
@@ -338,7 +339,7 @@ static void test_barrier_sums(void **state)
 		      IS(phases[1].wait_ns, 20), IS(longest[0].phase_ns, 300),
 		      IS(longest[0].number, 2), IS(longest[0].release_ns, 600),
 		      IS(longest[2].phase_ns, 100));
-	/* The longest work of the rounds is 100, then 200 - 4 and 300 - 4. */
+	/* The longest work is 100 in the first round, then 200 - 4 and 300 - 4. */
 	assert_int_equal(b->max_work_ns, 100 + 196 + 296);
 	assert_int_equal(b->threads[1].last + b->threads[0].last, 3);
 }
@@ -393,8 +394,8 @@ static void test_attach_long_phases(void **state)
 }
 
 /*
- * Two teams of two threads cross three times each, then all four cross. This happens twice. The
- * outer phase covers all of the crossings.
+ * Two teams of two threads cross three times each, then all four cross. This is repeated. The outer
+ * phase covers all of the crossings.
  */
 static void test_phase_of_the_outer_team(void **state)
 {
@@ -407,7 +408,7 @@ static void test_phase_of_the_outer_team(void **state)
 			at = t0 + 300 * k;
 			cross_all(r, { 1, 0x2000, 2, at - 10, at + 1 },
 				  { 2, 0x2000, 2, at, at + 1 });
-			/* The other threads are quicker. */
+			/* Threads 3 and 4 are quicker. */
 			at = t0 + 200 * k;
 			cross_all(r, { 3, 0x3000, 2, at - 10, at + 1 },
 				  { 4, 0x3000, 2, at, at + 1 });
@@ -454,8 +455,8 @@ static void test_phase_of_the_outer_team(void **state)
 	 */
 	assert_int_equal(inner->phase.sum, 3 * (3 * 300 + 3 * 200));
 	/*
-	 * This is the work since the outer episode, without the waits in between. Thread 2 always
-	 * had most.
+	 * The longest work since the outer episode excludes the waits in between. Thread 2 always
+	 * has it.
 	 */
 	assert_int_equal(outer->max_work_ns, 3 * 1000 - 3 * 3 - 2);
 }

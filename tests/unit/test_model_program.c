@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Exited processes beyond the maximum are folded into their program. Sums are worked out by hand.
+ * Processes that exited are combined into one entry for their program if there are more than the
+ * maximum. Sums are worked out by hand.
  */
 #include "test_model_util.h"
 
@@ -214,7 +215,7 @@ static void test_programs(void **state)
 	assert_int_equal(n, 24);
 }
 
-/* With any number of processes, entries are reused, and all are counted. */
+/* With any number of processes, entries are reused, and all processes are counted. */
 static void test_places(void **state)
 {
 	struct folded f = { 0 };
@@ -235,8 +236,8 @@ static void test_places(void **state)
 	assert_true(model_nbarriers(m) <= barriers + 4);
 	assert_true(model_nthreads(m) <= threads + 4);
 	/*
-	 * These are the processes of the last three seconds, and those that exit before the next
-	 * check.
+	 * The remaining processes are those of the last three seconds, and those that exit before
+	 * the next check.
 	 */
 	assert_true(procs < 500);
 	assert_int_equal(model_finish(m, 60 * S), 0);
@@ -269,10 +270,7 @@ static void test_unfinished(void **state)
 	assert_int_equal(model_totals(m)->incomplete, 4);
 }
 
-/*
- * Processes that crossed a shared barrier remain unchanged, as do all processes without
- * model_keep().
- */
+/* Processes that crossed a shared barrier are not combined. Without model_keep(), no process is. */
 static void test_kept(void **state)
 {
 	struct folded f = { 0 };

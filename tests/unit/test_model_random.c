@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Run random barrier programs in virtual time, and deliver crossings slightly out of order. Every
- * episode is recovered exactly. If records are lost at random, no incomplete episode is shown as
- * complete, and losses are counted.
+ * Run random barrier programs in virtual time, and deliver crossings slightly out of order. The
+ * model must recover every episode exactly. If records are lost at random, it must not show an
+ * incomplete episode as complete, and must count the losses.
  */
 #include "test_model_sim.h"
 
@@ -60,7 +60,7 @@ static void check_accounts(const struct sim *s, const struct run *r)
 	assert_int_equal(lost, tot->lost);
 }
 
-/* Print the state that explains a failure. */
+/* Print the state of an episode, to explain a failure. */
 static void explain(const struct sim *s, const struct model_episode *ep)
 {
 	print_message("episode at %#llx, n %u of %u, released %llu, why %#x:\n",
@@ -119,7 +119,7 @@ static void test_exact(void **state)
 	}
 }
 
-/* Do the same if the count cannot be read. */
+/* The same test with a count that cannot be read. */
 static void test_exact_uncounted(void **state)
 {
 	struct sim s;
@@ -171,7 +171,7 @@ static void test_loss(void **state)
 		run_free(r);
 		sim_free(&s);
 	}
-	/* The model must not drop clear episodes out of caution. */
+	/* The model must not be so cautious that it drops clear episodes. */
 	print_message("loss: %u of %u meetings complete\n", good, all);
 	assert_true(good > all / 3);
 }

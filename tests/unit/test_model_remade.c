@@ -2,13 +2,13 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Run random programs that repeatedly make barriers at one address, each with another count than
- * its predecessor. Some threads are slow to leave. The records are complete, so every episode must
- * be found, and no other.
+ * the previous barrier. Some threads are slow to leave. The records are complete, so exactly the
+ * episodes of the program must be found.
  */
 #include "test_model_util.h"
 
 #define A	 0x1000
-#define STEP_NS	 10000 /* clocks of two CPUs differ by less, ns */
+#define STEP_NS	 10000 /* maximum difference of the clocks of two CPUs, ns */
 #define PROGRAMS 400
 #define THREADS	 8
 #define MEETINGS 40
@@ -29,7 +29,7 @@ struct program {
 	struct record records[RECORDS];
 	struct meeting meetings[MEETINGS];
 	uint32_t nrecords;
-	uint64_t left[THREADS + 1]; /* when a thread last left, ns */
+	uint64_t left[THREADS + 1]; /* time when the thread last left, ns */
 };
 
 static uint64_t state = 88172645463325252ull;

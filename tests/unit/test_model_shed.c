@@ -17,7 +17,7 @@ static void other_crosses(struct run *r, uint32_t tid, uint64_t arrive, uint64_t
 	run_feed(r, c);
 }
 
-/* Return three episodes of threads 1 and 2. Thread 1 has arrived at a fourth. */
+/* Return a run with three episodes of threads 1 and 2. Thread 1 has arrived at a fourth. */
 static struct run *process_runs(void)
 {
 	struct run *r = run_new(0);
@@ -70,7 +70,7 @@ static void test_ends_there(void **state)
 	}
 }
 
-/* Earlier crossings may arrive late, and repeated reports count once. */
+/* Earlier crossings may arrive late. A repeated report counts once. */
 static void test_late(void **state)
 {
 	struct run *r = *state;
@@ -143,7 +143,7 @@ static const struct model_proc *copied_detached(struct copied *c, const struct m
 	return model_proc(c->run->model, 0);
 }
 
-/* Check the input as it is recorded. */
+/* A model that gets the recorded input has the same end of tracing. */
 static void test_tapped(void **state)
 {
 	struct copied *c = *state;
@@ -201,8 +201,8 @@ static void meet_by(struct run *r, uint8_t probe_group, uint32_t tid, uint64_t a
 }
 
 /*
- * Threads cross one object through two functions. One function is detached while one thread has
- * arrived and the other has not.
+ * Threads cross one object through two functions. One function is detached after one thread has
+ * arrived through it, and before the other thread arrives.
  */
 static void test_function(void **state)
 {
@@ -218,8 +218,8 @@ static void test_function(void **state)
 	meet_by(r, COLD, 1, 410, 412);
 	assert_int_equal(model_detached(r->model, PID, INC, &part), 0);
 	/*
-	 * Thread 2 arrived too late to be seen, left at once, and arrived at the next episode
-	 * before this thread began its own arrival.
+	 * Thread 2 arrived too late to be seen, and left at once. It arrived at the next episode
+	 * before thread 1 did.
 	 */
 	for (uint32_t i = 0; i < 3; i++) {
 		uint64_t at = UNTIL + 1000 * (uint64_t)i;

@@ -11,8 +11,8 @@
 
 struct rec {
 	struct model_crossing c;
-	struct model_detail detail; /* delivered with it, if c.detail is not NULL */
-	struct model_detail parts; /* the expected parts */
+	struct model_detail detail; /* passed with the crossing if c.detail is not NULL */
+	struct model_detail parts; /* the parts that the model should report */
 	uint64_t deliver;
 	uint32_t meeting;
 	bool dropped;
@@ -30,18 +30,18 @@ struct sim {
 	uint64_t seed;
 	uint32_t nthreads;
 	uint32_t nobjects;
-	uint32_t team[OBJECTS_MAX]; /* bit sets */
+	uint32_t team[OBJECTS_MAX]; /* bit sets of threads, by object */
 	uint64_t work, latency; /* maximum values, ns */
 	uint64_t window; /* how late a record may be delivered, ns */
 	bool counted;
 	bool launched;
-	unsigned loss; /* per mille */
+	unsigned loss; /* probability that a record is lost, per mille */
 	uint32_t nrecs, cap_recs;
 	struct rec *recs;
 	uint32_t nmeetings, cap_meetings;
 	struct meeting *meetings;
 	uint64_t end;
-	uint64_t ideal; /* end of the same program with free barriers */
+	uint64_t ideal; /* end of the same program if its barriers took no time */
 };
 
 static inline struct rec *add_rec(struct sim *s)
@@ -146,7 +146,7 @@ static inline int by_delivery(const void *a, const void *b)
 	return x->deliver < y->deliver ? -1 : x->deliver > y->deliver;
 }
 
-/* Deliver one record; the memory that the detail points at is invalid after the call. */
+/* Deliver one record. The memory that the detail points to is invalid after the call. */
 static inline void deliver_one(const struct rec *rec, struct run *r)
 {
 	struct model_crossing c = rec->c;
@@ -164,7 +164,7 @@ static inline void deliver(struct sim *s, struct run *r)
 	for (uint32_t i = 0; i < s->nrecs; i++) {
 		if (!s->recs[i].dropped)
 			deliver_one(&s->recs[i], r);
-		/* Departures from before the window have all been delivered. */
+		/* All departures from before the window have been delivered. */
 		if (i % 7 == 0 && s->recs[i].deliver > s->window)
 			assert_int_equal(model_advance(r->model, s->recs[i].deliver - s->window),
 					 0);
@@ -209,8 +209,8 @@ static inline struct run *sim_run(struct sim *s, uint32_t rounds)
 }
 
 /*
- * Play more threads than the count: the barrier takes them in the order of arrival. The probe's
- * time stamp may be up to @skew before the barrier's own order.
+ * Play a program with more threads than the count. The barrier takes them in the order of arrival.
+ * The probe's time stamp may precede the arrival at the barrier by up to @skew.
  */
 static inline void play_cyclic(struct sim *s, uint32_t count, uint32_t rounds, uint64_t skew)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check that the model gives the same results for sums as for the single crossings. */
+/* Check that the model gives the same results for sums of crossings as for the single crossings. */
 #include "test_model_util.h"
 
 #define START 1000
 #define SITE  3
 
-/* Two threads, two episodes: threads 10 and 20 take turns to arrive first. */
+/* Two threads cross in two episodes. Threads 10 and 20 take turns to arrive first. */
 static const struct {
 	uint32_t tid;
 	uint64_t arrive, depart;
@@ -183,7 +183,7 @@ static void test_joins(void **state)
 	assert_int_equal(t.away_ns, 0);
 }
 
-/* A reused number is another thread. */
+/* A reused number identifies another thread. */
 static void test_numbers_come_again(void **state)
 {
 	struct model *m = new_model();

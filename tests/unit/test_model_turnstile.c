@@ -44,8 +44,8 @@ static struct turnstile the_one(void)
 }
 
 /*
- * Threads 1 to @n except @last wait, and leave one after the other. If @through, the last thread
- * has to wait as well.
+ * Let threads 1 to @n except @last wait, and leave one after the other. If @through, the last
+ * thread has to wait as well.
  */
 static void meet(uint64_t object, uint32_t n, uint32_t last, bool through)
 {
@@ -70,7 +70,10 @@ static void test_meetings(void **state)
 	assert_true(turnstile_is(&o));
 }
 
-/* If only two threads wait, they often take from a queue. Recognition needs more episodes. */
+/*
+ * Two threads that take from a queue often wait like this. Recognition needs more episodes than
+ * with more threads.
+ */
 static void test_two_wait(void **state)
 {
 	struct turnstile o;
@@ -125,7 +128,7 @@ static void test_enough(void **state)
 	assert_in_range(i, 64, 999);
 }
 
-/* There are too many objects, and objects without evidence are forgotten. */
+/* There are too many objects. Objects without evidence are discarded. */
 static void test_many(void **state)
 {
 	uint32_t kept = 0;

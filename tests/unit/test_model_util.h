@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Shared by the tests of the model: feed it by hand, and keep its results. */
+/* Helpers for the tests of the model: they feed it by hand, and keep its results. */
 #ifndef TEST_MODEL_UTIL_H
 #define TEST_MODEL_UTIL_H
 
@@ -20,7 +20,7 @@ DEFINE_CLEANUP_PTR(model_free, struct model *)
 struct kept {
 	struct model_episode ep;
 	struct model_member *members;
-	struct model_detail *details; /* details of the members; NULL: none */
+	struct model_detail *details; /* details of the members; NULL if no member has one */
 };
 
 struct run {
@@ -28,7 +28,7 @@ struct run {
 	struct kept *kept;
 	uint32_t nkept, cap;
 	uint32_t nbarriers;
-	uint32_t seq[256]; /* by tid: number of the last record */
+	uint32_t seq[256]; /* sequence number of the last record, by tid modulo 256 */
 };
 
 static inline void keep_details(struct kept *k)
@@ -98,7 +98,7 @@ static inline void run_free(struct run *r)
 
 DEFINE_CLEANUP_PTR(run_free, struct run *)
 
-/* Begin with a process that was traced from its start: nothing can have happened before. */
+/* Begin with a process that was traced from its start, so no crossing can have preceded. */
 static inline void run_launched(struct run *r, uint64_t t_ns)
 {
 	assert_int_equal(model_add_process(r->model, PID, INC, 0, 0, t_ns, true, "prog"), 0);
@@ -141,7 +141,7 @@ struct crossing_row {
 	uint32_t count;
 	uint64_t arrive, depart;
 	uint32_t site; /* 0: as in crossing() */
-	uint32_t flags; /* in addition */
+	uint32_t flags; /* added to the flags of crossing() */
 	uint64_t shared;
 	uint32_t tgid, inc; /* 0: PID and INC */
 };
@@ -212,7 +212,7 @@ static inline const char *tids(const struct model_episode *ep, char buf[256])
 		assert_string_equal(tids(ep, buf_), text); \
 	} while (0)
 
-/* Return the episode that was reported as number @i of all. */
+/* Return the episode that was reported as number @i, from 0. */
 static inline const struct model_episode *ep(const struct run *r, uint32_t i)
 {
 	assert_true(i < r->nkept);
@@ -264,7 +264,7 @@ static inline uint64_t rnd_to(uint64_t *state, uint64_t n)
 	return n ? (rnd(state) >> 11) % n : 0;
 }
 
-/* Let three threads cross @object without a count; the last one leaves at 90. */
+/* Let three threads cross @object without a count. The last thread leaves at 90. */
 static inline void cross_uncounted(struct run *r, uint64_t object)
 {
 	cross(r, 1, object, 0, 10, 31);
@@ -272,7 +272,7 @@ static inline void cross_uncounted(struct run *r, uint64_t object)
 	cross(r, 2, object, 0, 20, 90);
 }
 
-/* Let threads 1 and 2 cross @object; then 2 ends, and another thread reuses its number. */
+/* Let threads 1 and 2 cross @object. Then thread 2 ends, and another thread reuses its number. */
 static inline void cross_and_replace(struct run *r, uint64_t object)
 {
 	cross(r, 1, object, 2, 10, 21);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check waits that follow an arrival: the episode of a wait, its number of threads, and the latest
+ * Check what a wait after an arrival shows: its episode, the number of threads, and the latest
  * possible arrival.
  */
 #include "model/waits.h"
@@ -51,7 +51,7 @@ static void last_after_departure(void **state)
 	expect(wait_at(w, BARRIER, IN(0, 3), 1, 100, 300), 3, 100, false);
 	expect(wait_at(w, BARRIER, IN(0, 3), 2, 200, 310), 3, 200, false);
 	expect(wait_at(w, BARRIER, LATE(0, 3), 3, 305, 320), 3, 299, true);
-	/* Without an earlier departure, the start of the wait is the bound. */
+	/* Without an earlier departure, the arrival is at most as late as the start of the wait. */
 	expect(wait_at(w, BARRIER, LATE(2, 3), 3, 400, 410), 3, 400, true);
 	expect(wait_at(w, BARRIER, IN(2, 3), 1, 350, 420), 3, 350, false);
 	expect(wait_at(w, BARRIER, IN(2, 3), 2, 360, 430), 3, 360, false);
@@ -73,7 +73,7 @@ static void work_before_the_wait(void **state)
 	assert_int_equal(waits_add(w, &late, &c), 0);
 	expect(c, 3, 299, true);
 	assert_int_equal(c.depart_ns, 300);
-	/* No thread waits. No arrival is later than the start of the first wait. */
+	/* No thread waits, so the arrivals are at most as late as the start of the first wait. */
 	expect(wait_at(w, OTHER, LATE(0, 2), 1, 1000000, 1000010), 0, 1000000, true);
 	late.words = 2;
 	c = crossing(2, OTHER, 99, 2000000, 2000010);
@@ -150,8 +150,7 @@ static void latches(void **state)
 	c = wait_at(w, BARRIER, LATCH(1), 2, 200, 320);
 	assert_int_equal(c.rest, 2);
 	/*
-	 * The former episode was full. In this episode a thread is missing, and arrives soon or
-	 * much later.
+	 * The former episode was full. In this episode another thread arrives, soon or much later.
 	 */
 	expect(wait_at(w, BARRIER, OPEN, 4, 330, 340), 0, 330, true);
 	wait_at(w, OTHER, LATCH(5), 1, 1000, 2000);
@@ -161,7 +160,7 @@ static void latches(void **state)
 	assert_int_equal(c.rest, UINT16_MAX);
 }
 
-/* Any number of objects. */
+/* The number of objects is not limited. */
 static void many(void **state)
 {
 	struct waits *w = *state;
@@ -194,7 +193,7 @@ static void episodes(void **state)
 	feed(r, w, BARRIER, IN(2, 3), 3, 400, 500);
 	feed(r, w, BARRIER, LATE(2, 3), 1, 480, 510);
 	feed(r, w, BARRIER, LATE(2, 3), 2, 505, 520);
-	/* One thread drops out, and nothing shows it. */
+	/* One thread drops out, and no record shows it. */
 	feed(r, w, BARRIER, IN(4, 3), 1, 600, 700);
 	feed(r, w, BARRIER, LATE(4, 2), 2, 690, 710);
 	feed(r, w, BARRIER, IN(6, 2), 1, 800, 900);

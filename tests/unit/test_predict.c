@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check the simulator against cases worked out by hand. Times in comments are in us. */
+/*
+ * Check the simulator against cases worked out by hand. Times in comments are in us. Table 1 is
+ * that of Shanmugam, Malony and Mohr, Performance Extrapolation of Parallel Programs, 1995.
+ */
 #include "test_predict_util.h"
 
 #define SITE 0
 
-/* Return one episode of @n threads, each after its @work, ns. */
+/* Return one episode. Thread i of @n arrives after work[i] ns. */
 static struct predict_input one_episode(uint32_t n, const uint64_t *work)
 {
 	struct predict_input in;
@@ -49,8 +52,8 @@ static void test_linear_flags(void **state)
 		assert_close(time_on(&in, &m, n), 100e3 + 22e3);
 	}
 	/*
-	 * ModelTime 11: the barrier is lowered at 18. Looks end at 17 and 19, so the slaves see
-	 * this at 19.
+	 * ModelTime is 11: the barrier is lowered at 18. Looks end at 17 and 19, so the slaves see
+	 * the lowered barrier at 19.
 	 */
 	m = MACHINE("ideal", "BarrierModel=linear", TABLE_1, "BarrierByMsgs=0", "ModelTime=11us");
 	struct predict_input in CLEANUP(predict_input_free) = together(4);
@@ -236,7 +239,7 @@ static void test_switches(void **state)
 }
 
 /*
- * Threads 0 to 3 have work 4, 1, 1, 1. With block assignment, threads 0 and 1 share one of two
+ * Threads 0 to 3 have work 4, 1, 1, 2. With block assignment, threads 0 and 1 share one of two
  * processors. With round-robin, threads 0 and 2 do.
  */
 static void test_fixed(void **state)
@@ -248,7 +251,7 @@ static void test_fixed(void **state)
 	assert_close(time_on(&in, &m, 2), 5e6);
 	m = MACHINE("ideal", "Scheduler=cyclic");
 	assert_close(time_on(&in, &m, 2), 5e6);
-	m = MACHINE("ideal", "Scheduler=global"); /* the other processor does all the rest */
+	m = MACHINE("ideal", "Scheduler=global"); /* the other processor does 1, 2 and 3 */
 	assert_close(time_on(&in, &m, 2), 4e6);
 }
 
@@ -362,7 +365,7 @@ static void test_cluster(void **state)
 
 	assert_fields(&run, CLOSE(time_ns, 100e3), CLOSE(access_ns, 3e3), IS(messages, 0));
 	predict_run_free(&run);
-	/* On one processor the data belong to that processor. */
+	/* On one processor, all data are local. */
 	assert_close(time_on(&in, &m, 1), 110e3);
 }
 
@@ -450,7 +453,7 @@ static uint64_t random_next(uint64_t *x)
 	return *x;
 }
 
-/* Return random input: episodes of some of the threads, delays, data. */
+/* Return random input: episodes of some of the threads, delays, and data requests. */
 static struct predict_input random_input(uint64_t *x, uint32_t n, bool delays, double *work)
 {
 	struct predict_input in = { 0 };
@@ -684,7 +687,7 @@ static void test_wrong_input(void **state)
 	assert_int_equal(predict_add_step(&in, 0, PREDICT_MEET, 1, 0, 0), -EINVAL);
 	assert_int_equal(predict_add_episode(&in, 0, &a), 0);
 	assert_int_equal(predict_add_episode(&in, 0, &b), 0);
-	/* There are two episodes, and each thread has another order. */
+	/* There are two episodes, and the two threads cross them in different orders. */
 	assert_int_equal(predict_add_step(&in, 0, PREDICT_MEET, 1, a, 0), 0);
 	assert_int_equal(predict_add_step(&in, 0, PREDICT_MEET, 1, b, 0), 0);
 	assert_int_equal(predict_add_step(&in, 1, PREDICT_MEET, 1, b, 0), 0);

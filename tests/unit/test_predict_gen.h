@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Input for the prediction, modelled on the paper's benchmarks (table 2) and its matrix
- * multiplication (section 4.2): what n threads of each compute, where they cross a barrier, and
- * which data they request from each other. There is one input for each number of threads, as the
- * paper has one recording for each. Sizes are fixed, so that more threads have less work each.
- * Shared by tests and benchmarks.
+ * Input for the prediction, modelled on the benchmarks (table 2) and the matrix multiplication
+ * (section 4.2) of Shanmugam, Malony and Mohr, Performance Extrapolation of Parallel Programs,
+ * 1995. It says what each of n threads computes, where threads cross a barrier, and which data they
+ * request from each other. There is one input for each number of threads, as the paper has one
+ * recording for each. Sizes are fixed, so more threads have less work each. Shared by tests and
+ * benchmarks.
  */
 #ifndef TEST_PREDICT_GEN_H
 #define TEST_PREDICT_GEN_H
@@ -21,7 +22,7 @@
 struct gen {
 	struct predict_input in;
 	uint32_t n;
-	uint64_t *work; /* by thread: computed time not yet in a step, ns */
+	uint64_t *work; /* by thread: computed time that is not in a step yet, ns */
 	int err;
 };
 
@@ -92,7 +93,7 @@ static inline uint32_t gen_root(uint32_t n)
 	return q;
 }
 
-/* --- Embar: random numbers, counted; then all counts are added up -------------------------- */
+/* --- Embar: random numbers are counted, then all counts are added up ----------------------- */
 
 #define EMBAR_NS 32000000000ull
 
@@ -110,9 +111,9 @@ static inline int gen_embar(uint32_t n, struct predict_input *out)
 /* --- Cyclic reduction ------------------------------------------------------------------------- */
 
 /*
- * Many systems are reduced at once. Half of the equations remain each time, and are distributed to
- * all threads again, one by one. So all threads have work as long as there are enough equations,
- * and nearly all data that an equation needs belong to another thread.
+ * Many systems of equations are reduced at once. Each step leaves half of the equations, and
+ * distributes them to all threads again, one by one. So all threads have work as long as there are
+ * enough equations, and nearly all data that an equation needs belong to another thread.
  */
 
 #define CYCLIC_NS (800 * US)
@@ -170,7 +171,7 @@ static inline int gen_sparse(uint32_t n, struct predict_input *out)
 	return gen_end(&g, out);
 }
 
-/* --- Grid: a (BLOCK, BLOCK) plane of size x size; where n is no square, threads have nothing - */
+/* --- Grid: a (BLOCK, BLOCK) plane; only a square number of threads has work ------------------ */
 
 static inline void gen_plane(struct gen *g, uint32_t size, uint64_t ns_point, uint32_t bytes,
 			     uint32_t site)
@@ -198,7 +199,7 @@ static inline void gen_plane(struct gen *g, uint32_t size, uint64_t ns_point, ui
 #define GRID_ROUNDS 100
 
 /*
- * Generate Grid with @bytes per edge element: the paper mistakenly took the size of the whole
+ * Generate Grid with @bytes per edge element. The paper mistakenly used the size of the whole
  * element.
  */
 static inline int gen_grid_of(uint32_t n, uint32_t bytes, struct predict_input *out)
@@ -216,7 +217,7 @@ static inline int gen_grid(uint32_t n, struct predict_input *out)
 	return gen_grid_of(n, 128, out);
 }
 
-/* --- Mgrid: the same on planes of half the size each time, down and up again ----------------- */
+/* --- Mgrid: like Grid, on planes of half the size each time, and back to the full size ------- */
 
 static inline int gen_mgrid(uint32_t n, struct predict_input *out)
 {
@@ -232,7 +233,7 @@ static inline int gen_mgrid(uint32_t n, struct predict_input *out)
 	return gen_end(&g, out);
 }
 
-/* --- Poisson: transforms of rows, a transposition, of columns, and back ---------------------- */
+/* --- Poisson: transform rows, transpose, transform columns, and back ------------------------- */
 
 static inline void gen_poisson_sweep(struct gen *g, uint32_t size, uint32_t site)
 {
@@ -257,7 +258,7 @@ static inline int gen_poisson(uint32_t n, struct predict_input *out)
 	return gen_end(&g, out);
 }
 
-/* --- Sort: bitonic: in each step a thread needs all that its partner has; 2 to the k threads - */
+/* --- Sort: bitonic; each step reads all data of the partner; @n is a power of two ------------ */
 
 static inline int gen_sort(uint32_t n, struct predict_input *out)
 {
@@ -286,7 +287,7 @@ enum gen_dist { GEN_BLOCK, GEN_CYCLIC, GEN_WHOLE };
 
 struct gen_matmul {
 	enum gen_dist row, column;
-	uint32_t size, rows, columns; /* threads that rows and columns are distributed to */
+	uint32_t size, rows, columns; /* threads that share the rows, and the columns */
 };
 
 static inline uint32_t gen_deal(enum gen_dist d, uint32_t size, uint32_t n, uint32_t i)
@@ -309,9 +310,10 @@ static inline void gen_matmul_deal(struct gen_matmul *m, uint32_t n)
 }
 
 /*
- * One row of B's transposed: its parts go to the thread that has that column of T; all multiply;
- * then the sums go from right to left through each row: a thread asks the one that has the element
- * to its right, if that is another.
+ * Generate one round, for one row of the transposed matrix B. The thread that has a column of T
+ * gets the matching part of the row. All threads multiply. Then sums move from right to left
+ * through each row: a thread reads the sum of the element to the right, if that element belongs to
+ * another thread.
  */
 static inline void gen_matmul_row(struct gen *g, const struct gen_matmul *m, uint32_t b)
 {

@@ -66,8 +66,8 @@ static void expect_step(const struct predict_input *in, uint32_t thread, uint32_
 }
 
 /*
- * Each time part occurs: 500 on a CPU, of which the host took 40 and tracing 10, and 100 asleep.
- * The rest is dropped.
+ * All kinds of time parts occur: 500 on a CPU, of which the host took 40 and tracing 10, and 100
+ * asleep. The rest is dropped.
  */
 static void test_parts(void **state)
 {
@@ -117,7 +117,7 @@ static void test_wall(void **state)
 	assert_fields(predict_feed_facts(f.feed), IS(wall_ns, 2050 + 600), IS(cost_known, false));
 }
 
-/* With accounted time, the tail is the sums less the phases. */
+/* With accounted time, the tail is the total of the thread minus its phases. */
 static void test_tail(void **state)
 {
 	struct model_detail tail = { .oncpu_ns = 120, .runq_ns = 180 };
@@ -181,8 +181,8 @@ static void test_made(void **state)
 }
 
 /*
- * Add the wait of a thread at the end of a region. @begun is the time when the region began in
- * which the thread resumes, or 0 if unknown.
+ * Add the wait of a thread at the end of a region. @begun is the start of the region in which the
+ * thread resumes, or 0 if unknown.
  */
 static void stay(struct fixture *f, uint32_t tid, uint64_t arrive, uint64_t begun, uint64_t resumes)
 {
@@ -222,14 +222,15 @@ static int two_regions(uint64_t begun)
 static void test_regions(void **state)
 {
 	/*
-	 * There are 300 of serial work, and the longer of 190 and 240. The tail was not reported.
+	 * Serial work takes 300, and the region takes the longer of 190 and 240. The tail was not
+	 * reported.
 	 */
 	assert_int_equal(two_regions(0), 100 + 300 + 240);
 }
 
 /*
- * The wake-up time of the worker is no work. There are 10 of serial work, and the longer of 480 and
- * 240.
+ * The wake-up time of the worker is not work. Serial work takes 10, and the region takes the longer
+ * of 480 and 240.
  */
 static void test_start_of_team(void **state)
 {

@@ -71,7 +71,7 @@ static void test_file(void **state)
 	if (predict_machine_parse(&m, text, why, sizeof(why)))
 		fail_msg("%s", why);
 	assert_fields(&m, TEXT(name, "my own"), CLOSE(mips_ratio, 2), CLOSE(model_time, 7e3),
-		      CLOSE(byte_time, 125), CLOSE(startup_time, 10e3), /* from the CM-5 */
+		      CLOSE(byte_time, 125), CLOSE(startup_time, 10e3), /* the value of the CM-5 */
 		      CLOSE(msg_size, 1024), CLOSE(topology, PREDICT_RING),
 		      CLOSE(cores_per_cluster, 4));
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check the shape of the paper's figures 4 to 9 with programs modelled on its benchmarks. There is
- * one input for each number of threads, 1 to 32, and each thread has its own processor. The paper
- * does not give times, so the tests check its statements about the curves.
+ * Check the shape of figures 4 to 9 of Shanmugam, Malony and Mohr, Performance Extrapolation of
+ * Parallel Programs, 1995, with programs modelled on the paper's benchmarks. There is one input for
+ * each number of threads, 1 to 32, and each thread has its own processor. The paper does not give
+ * times, so the tests check its statements about the curves.
  */
 #include "test_predict_util.h"
 
@@ -264,12 +265,12 @@ static void test_bandwidth(void **state)
 
 /*
  * Figure 8: the program is slowest without interrupts or polling. Grid is fastest with interrupts.
- * Frequent looks cost time, and rare looks make the other threads wait. For Cyclic, polling is
- * fastest with larger numbers of processors. This holds for every 100 us, and even more for 300 us.
- * A thread that requests data is itself asked as often, and a thread with a result that others wait
- * for is not delayed by each request. Polling is fastest only if interrupts are expensive: 10 us
- * here, because the paper does not give its value. With 5 us, interrupts are faster than 100 us of
- * polling at 16 and 32 processors by a part in a thousand.
+ * With frequent polling the looks cost time, and with rare polling the other threads wait longer.
+ * For Cyclic, polling is fastest with larger numbers of processors, at an interval of 100 us and
+ * even more at 300 us. A thread that requests data receives as many requests, and with polling it
+ * is not delayed by each request. Polling is fastest only if interrupts are expensive: 10 us here,
+ * because the paper does not give its value. With 5 us, interrupts are faster than polling every
+ * 100 us at 16 and 32 processors, by a part in a thousand.
  */
 static void test_figure_8(void **state)
 {
@@ -340,9 +341,9 @@ static double matmul(uint32_t n, enum gen_dist row, enum gen_dist column,
 }
 
 /*
- * Figure 9: sums go along rows. Whole rows need no messages for sums, and columns that are
- * distributed one by one need a message for each element. If all data are in one place, there is no
- * gain. If both dimensions are distributed, 8 processors are as good as 4.
+ * Figure 9: sums move along rows. Whole rows need no messages for sums. Columns that are
+ * distributed one by one need a message for each element. If all data belong to one thread, there
+ * is no gain. If both dimensions are distributed, 8 processors are as good as 4.
  */
 static void test_matmul(void **state)
 {
@@ -396,7 +397,9 @@ static void test_limits(void **state)
 	assert_int_equal(predict_run_all(&in, &m, processors, 3, &r), 0);
 	assert_fields(&r, IS(n, 3), CLOSE(ideal_ns, 205e3), CLOSE(work_ns, 520e3),
 		      CLOSE(points[0].run.time_ns, r.serial_ns), CLOSE(points[0].speedup, 1));
-	/* 4: 200 + 10 + 5 + 10; balanced: 125 + 10 + 5 + 10; no barriers: 205. */
+	/*
+	 * With 4 processors: 200 + 10 + 5 + 10. Balanced: 125 + 10 + 5 + 10. Without barriers: 205.
+	 */
 	assert_fields(&r.points[1], CLOSE(run.time_ns, 225e3), CLOSE(speedup, r.serial_ns / 225e3),
 		      CLOSE(efficiency, r.serial_ns / 225e3 / 4), CLOSE(balanced_ns, 150e3),
 		      CLOSE(barrier_free_ns, 205e3));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What the tests of the prediction share. */
+/* Helpers for the tests of the prediction. */
 #ifndef TEST_PREDICT_UTIL_H
 #define TEST_PREDICT_UTIL_H
 
@@ -45,7 +45,7 @@ static inline double time_on(const struct predict_input *in, const struct predic
 	return t;
 }
 
-/* One recording for each number of threads, each on as many processors. */
+/* Return the predicted time of a recording with @n threads on @n processors. */
 static inline double time_of(const struct gen_benchmark *b, uint32_t n,
 			     const struct predict_machine *m)
 {

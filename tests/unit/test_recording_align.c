@@ -7,7 +7,7 @@
 #include "recording/align.h"
 #include "recording/ordinal.h"
 
-/* by clock */
+/* ordinals of each clock */
 static struct ordinals ordinals[3];
 
 static void input(struct align *a, uint32_t clock, const struct model_input *in)
@@ -121,7 +121,7 @@ static void random_run(double ppm, uint32_t rounds, uint64_t worst)
 
 static void test_random_runs(void **unused)
 {
-	/* The alignment is as exact as the fastest departure from a barrier. */
+	/* The precision of the alignment is limited by the fastest departure from a barrier. */
 	random_run(0, 500, 10000);
 	/* 20 millionths over five seconds are 100 us. */
 	random_run(20, 5000, 25000);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check files of chunks: written data can be read, and nothing wrong is read from cut or damaged
- * files.
+ * Check files of chunks: written data can be read back, and cut or damaged files yield no wrong
+ * data.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -88,7 +88,7 @@ static void test_there_and_back(void **unused)
 	assert_int_equal(chunks_ended(r), CHUNKS_INTACT);
 }
 
-/* The file is cut after every byte. The complete chunks are read. */
+/* The file is cut after every byte. All complete chunks are read. */
 static void test_cut(void **unused)
 {
 	int whole = written_file();
@@ -180,7 +180,7 @@ static void test_of_others(void **unused)
 				   "ELF",
 				   0, 4),
 			 -EBADMSG);
-	/* The file was sent as text, so a line ending is shorter. */
+	/* The file was transferred as text, which changed a line ending to one byte. */
 	assert_int_equal(open_with("\n", 4, 1), -EBADMSG);
 	assert_int_equal(open_with(&other_order, 8, sizeof(other_order)), -EILSEQ);
 	assert_int_equal(open_with(&later, 12, sizeof(later)), -EPROTONOSUPPORT);

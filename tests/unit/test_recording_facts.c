@@ -335,9 +335,10 @@ static void same_cycles(const struct both *b)
 }
 
 /*
- * All members, in their order. An ASKED fact has a function above, and NUMBER facts are equal. A
- * recording does not keep the OTHER members. They come from the command that prints, from the
- * program itself, or from --aggregate, which cannot be recorded.
+ * All members of struct report_env, in their order. For an ASKED fact there is a function above
+ * that compares it. A NUMBER fact must be equal. A recording does not keep the OTHER members. They
+ * come from the command that prints, from the program itself, or from --aggregate, which cannot be
+ * recorded.
  */
 #define REPORT_FACTS(ASKED, NUMBER, OTHER) \
 	OTHER(ctx)                         \

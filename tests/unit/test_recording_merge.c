@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * One run of two ranks was recorded on two machines with different clocks, and is read as one run.
+ * Check that one run of two ranks, recorded on two machines with different clocks, is read as one
+ * run.
  */
 #include "test_model_util.h"
 
@@ -20,9 +21,9 @@ struct node {
 	struct contents_writer *contents;
 	uint32_t tgid;
 	uint64_t ahead;
-	uint32_t met; /* episodes of its rank so far */
+	uint32_t met; /* number of episodes of the node's rank so far */
 	bool found_running; /* the rank was already running when tracing began */
-	struct contents_ending ending; /* the losses of this node */
+	struct contents_ending ending; /* how the recording of this node ends, with its losses */
 };
 
 static void begin_node(struct node *n, const char *host, const char *module, uint32_t site)
@@ -63,7 +64,7 @@ static void meet_at(struct node *n, uint32_t round, uint64_t comm, uint32_t site
 				    .tid = n->tgid,
 				    .seq = round + 1,
 				    .site = site,
-				    .count = 1, /* the ranks of this node */
+				    .count = 1, /* the number of ranks of this node */
 				    .arrive_cpu = (uint16_t)n->met++,
 				    .object = 0x1000 + n->tgid + comm,
 				    .shared = comm,
@@ -157,8 +158,8 @@ static void test_two_nodes(void **unused)
 	assert_int_equal(got, 0);
 	assert_int_equal(merge_state(merge), CONTENTS_INTACT);
 	/*
-	 * Both recordings have one position in one file, although the second has another path for
-	 * the file.
+	 * Both recordings have the same call site in the same file, although the second has another
+	 * path for the file.
 	 */
 	assert_int_equal(model_nbarriers(r->model), 1);
 	assert_int_equal(model_barrier(r->model, 0)->nsites, 1);
@@ -174,7 +175,7 @@ static void test_two_nodes(void **unused)
 		assert_int_equal(r->kept[i].ep.n, 2);
 		assert_true(off <= uncertain + 1);
 	}
-	/* A task number has the same name on all nodes, or no name. */
+	/* A task has the same name on all nodes, or has no name. */
 	assert_string_equal(task_name(merge, 1), "init");
 	assert_null(task_name(merge, 2));
 	assert_string_equal(task_name(merge, 3), "only there");
@@ -187,7 +188,7 @@ static void test_two_nodes(void **unused)
 /* --- uncertain clocks ------------------------------------------------------------------------- */
 
 #define NODES 3
-#define FEW   20 /* episodes at each communicator */
+#define FEW   20 /* number of episodes at each communicator */
 #define COMMS 2
 
 struct tally {
@@ -221,7 +222,7 @@ static void count(struct node *nodes, uint32_t n, struct tally *out, struct merg
 			continue;
 		}
 		out->complete++;
-		/* The tests store the number of each episode in the CPU field. */
+		/* The tests store the number of the episode in the CPU field. */
 		for (uint32_t k = 1; k < n; k++)
 			if (e->members[k].arrive_cpu != e->members[0].arrive_cpu) {
 				out->wrong++;
@@ -236,7 +237,7 @@ static void count(struct node *nodes, uint32_t n, struct tally *out, struct merg
 
 /*
  * Make one run of @n ranks that cross FEW times at each of two communicators, in phases of up to
- * @phase_ns. A rank leaves up to @leave_ns after the release. This limits the precision of its
+ * @phase_ns. A rank leaves up to @leave_ns after the release, which limits the precision of its
  * clock. @lost records of the last rank are missing, from number 5 on. If @numbered, the numbers of
  * the remaining records show the loss.
  */
@@ -273,8 +274,8 @@ static void run_of(struct node *nodes, uint32_t n, uint64_t seed, uint64_t phase
 }
 
 /*
- * The clocks are known to a millisecond at best, and episodes are closer together. Each episode is
- * found all the same.
+ * The clocks are known to a millisecond at best, and episodes follow each other faster. Each
+ * episode is found all the same.
  */
 static void test_uncertain_clocks(void **unused)
 {

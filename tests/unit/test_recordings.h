@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Small constructed reports: several recordings of a program, for the tests of comparisons. */
+/*
+ * Small constructed reports, as of several recordings of a program, for the tests of comparisons.
+ */
 #ifndef TEST_RECORDINGS_H
 #define TEST_RECORDINGS_H
 
@@ -96,7 +98,7 @@ static inline struct report_barrier *recording_site(struct recording *r, const c
 	b->barrier_ns.mean = n ? (double)phase_ns / 4 / (double)n : NAN;
 	b->release_ns = (struct report_times){ .n = 0, .stddev = NAN };
 	b->wait_ns = b->release_ns;
-	/* Thread i has i of 6 parts of the wait. */
+	/* The wait of thread i is i sixths of the total. */
 	for (unsigned i = 0; i < RECORDING_THREADS; i++)
 		t[i] = (struct report_thread){ .tid = 100 + i,
 					       .index = i,
@@ -144,9 +146,10 @@ static inline void recording_batches(struct recording *r, double varies, unsigne
 }
 
 /*
- * LU decomposition, run number @run of contiguous (@slow 0) or non-contiguous blocks. It has three
- * phases with the total times of the thesis's table 5.4 for 2048 x 2048, slightly different each
- * time. Release latencies and lost time are arbitrary.
+ * Construct run number @run of an LU decomposition with contiguous (@slow 0) or non-contiguous
+ * blocks. It has three phases with the total times of table 5.4 in E. Novillo's thesis (University
+ * of Alberta, 2002) for 2048 x 2048, slightly different in each run. Release latencies and lost
+ * time are arbitrary.
  */
 static inline void recording_lu(struct recording *r, unsigned run, unsigned slow)
 {

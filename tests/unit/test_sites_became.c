@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * A process executes another program before the tracer reads its mappings. They are no longer the
- * mappings of the former program.
+ * A process executes another program before the tracer reads its mappings. These mappings are not
+ * those of the former program.
  */
 #include <errno.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 #include "sites/address_space.h"
 #include "target/look.h"
 
-/* A position in this program, which the child runs, too. */
+/* A function in this program, which the child runs, too. */
 static __attribute__((noinline)) int place(int n)
 {
 	__asm__ volatile("");
@@ -172,13 +172,13 @@ static void test_another(void **state)
 	assert_fields(space, IS(maps.n, 0), IS(libc, FAMILY_LIBC_UNKNOWN));
 	assert_int_equal(address_space_assume(w->spaces, space), 0);
 	check_named(w, space);
-	/* Its other mappings are unknown. */
+	/* The other mappings of the child are unknown. */
 	assert_null(maps_find(&space->maps, w->program.image.stack));
 	site = address_space_site(w->spaces, space, w->program.image.stack);
 	assert_null(address_spaces_site(w->spaces, site)->module);
 }
 
-/* The child was read in time, and read again too late. The known mappings stay. */
+/* The child was read in time, and again too late. The mappings that were read first stay. */
 static void test_later(void **state)
 {
 	const struct world *w = *state;

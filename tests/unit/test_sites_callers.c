@@ -42,7 +42,7 @@ static const char rules_source[] = "	.text\n"
 				   "	function outermost\n"
 				   "	.cfi_undefined %rip\n"
 				   "	finish outermost\n"
-				   /* DW_CFA_def_cfa_expression, which no rule can express */
+				   /* DW_CFA_def_cfa_expression, which no frame rule can express */
 				   "	function expression\n"
 				   "	.cfi_escape 0x0f, 3, 0x77, 16, 0x06\n"
 				   "	finish expression\n"
@@ -181,7 +181,7 @@ static void test_own_stack(void **state)
 	assert_non_null(callers_no_call(callers, space, 4096));
 	code = callers_code(callers, space, ips[1]);
 	assert_fields(code, TEXT(name, "outer"), IS(outer, false));
-	/* The same part of the stack is cut off, and missing frames are not guessed. */
+	/* The same part of the stack is cut off. Missing frames are not guessed. */
 	sample.len = 8;
 	assert_int_equal(callers_follow(callers, space, &sample, ips, note_reported, &reported), 1);
 	/* The address is in no file. */

@@ -103,8 +103,8 @@ static void test_absl(void **state)
 }
 
 /*
- * Arguments follow the calling conventions: the first six (eight) in registers, the rest on the
- * stack.
+ * Arguments follow the calling conventions: the first six (x86-64) or eight (arm64) are in
+ * registers, the rest on the stack.
  */
 static void test_arguments(void **state)
 {
@@ -183,7 +183,7 @@ static void test_unknown(void **state)
 	assert_int_equal(family_libc_of(true, true), FAMILY_LIBC_UNKNOWN);
 }
 
-/* The C library that this test runs with is the independent witness. */
+/* The C library of this test program is the independent reference. */
 static void test_live_barrier(void **state)
 {
 	uint32_t at = wait_row()->words_offset;
@@ -205,7 +205,7 @@ static void test_live_barrier(void **state)
 	}
 }
 
-/* The same with musl: a program prints the bytes. */
+/* The same check with musl: a program prints the bytes of its barrier. */
 static void test_live_musl(void **state)
 {
 	const struct fixture *f = *state;
@@ -284,7 +284,7 @@ static void test_probe_groups(void **state)
 	assert_string_equal(family_probe_group_name(family_probe_group(
 				    family_function("GOMP_barrier_cancel", NULL))),
 			    "GOMP_barrier");
-	/* In recordings the groups stay unchanged. */
+	/* Recordings contain these numbers, so they must not change. */
 	assert_int_equal(barrier, SBT_PROBE_GROUPS_NAMED);
 	assert_int_equal(family_probe_group(family_function("__kmpc_copyprivate", NULL)),
 			 SBT_PROBE_GROUPS_NAMED + 14);

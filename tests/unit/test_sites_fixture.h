@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Programs compiled by the test, and the answers of independent tools about them. */
+/* Programs compiled by the test, and what independent tools report about them. */
 #ifndef TEST_SITES_FIXTURE_H
 #define TEST_SITES_FIXTURE_H
 
@@ -30,8 +30,8 @@ static inline int fixture_setup(void **state)
 	if (!mkdtemp(f->dir))
 		return -1;
 	/*
-	 * The symboliser's child runs as user 65534; it opens debug files in it by their
-	 * paths.
+	 * The symboliser's child runs as user 65534, and opens debug files in this directory by
+	 * their paths.
 	 */
 	if (chmod(f->dir, 0755))
 		return -1;
@@ -110,7 +110,7 @@ static inline int fixture_open(const struct fixture *f, const char *name)
 	return fd;
 }
 
-/* Get what a shell command prints, at most @size - 1 bytes. */
+/* Run a shell command, and store at most @size - 1 bytes of its output. */
 __attribute__((format(printf, 4, 5))) static inline void
 fixture_output(const struct fixture *f, char *buf, size_t size, const char *fmt, ...)
 {
@@ -143,7 +143,7 @@ static inline uint64_t fixture_nm(const struct fixture *f, const char *file, con
 	return strtoull(out, NULL, 16);
 }
 
-/* Return all bytes of a file, which the caller frees. */
+/* Return all bytes of a file. The caller frees them. */
 static inline uint8_t *fixture_slurp(int fd, size_t *len)
 {
 	struct stat st;

@@ -12,8 +12,7 @@ DEFINE_CLEANUP_PTR(elf_close, struct elf_file *)
 #define FUNCTION(name) "begin " name "\n nop\n ret\nend " name "\n"
 
 /*
- * The source is like GCC's output: code that loads the address of a function, and calls that take
- * the address.
+ * The source is like GCC's output: the address of a function is loaded, and then passed in a call.
  */
 static const char source[] = ASSEMBLED_MACROS FUNCTION("task_near") FUNCTION("task_kept")
 	FUNCTION("task_by_word") FUNCTION("loop_body") FUNCTION("region") FUNCTION("region_last")
@@ -22,7 +21,7 @@ static const char source[] = ASSEMBLED_MACROS FUNCTION("task_near") FUNCTION("ta
 	"begin near\n lea task_near(%rip), %rdi\n call GOMP_task@PLT\n ret\nend near\n"
 	"begin kept\n push %rbx\n lea task_kept(%rip), %r13\n nop\n mov %r13, %rdi\n"
 	" call GOMP_task@PLT\n pop %rbx\n ret\nend kept\n"
-	/* -fno-plt */
+	/* The same call with -fno-plt. */
 	"begin by_word\n lea task_by_word(%rip), %rax\n mov %rax, %rdi\n"
 	" call *GOMP_task@GOTPCREL(%rip)\n ret\nend by_word\n"
 	"begin loop\n lea loop_body(%rip), %rdi\n call GOMP_taskloop_ull@PLT\n ret\nend loop\n"
@@ -37,7 +36,7 @@ static const char source[] = ASSEMBLED_MACROS FUNCTION("task_near") FUNCTION("ta
 	" call GOMP_task@PLT\n ret\nend device\n"
 	".section .note.GNU-stack,\"\",@progbits\n";
 
-/* The source has only these two functions. */
+/* A source with only two outlined functions: one of a task, one of a region. */
 static const char source_of_tasks[] = ASSEMBLED_MACROS FUNCTION("task_near") FUNCTION(
 	"region") "begin near\n endbr64\n lea task_near(%rip), %rdi\n call GOMP_task@PLT\n "
 		  "ret\nend near\n"

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Check child processes without privileges, and the child that reads modules: its rights, the
- * checks of its answers, and the effect of its end.
+ * checks of its answers, and what happens when it ends.
  */
 #include "test_sites_fixture.h"
 
@@ -205,13 +205,13 @@ static void test_same(void **state)
 	assert_fields(m, IS(traits.machine, own->traits.machine),
 		      TEXT(traits.soname, own->traits.soname), IS(traits.glibc, own->traits.glibc),
 		      IS(c_library, own->c_library));
-	/* Convert addresses in both directions. */
+	/* Convert an offset to an address and back. */
 	assert_int_equal(module_offset_to_vaddr(m, m->places[0].start, &vaddr), 0);
 	assert_int_equal(module_vaddr_to_offset(m, vaddr, &offset), 0);
 	assert_int_equal(offset, m->places[0].start);
 	assert_true(module_around(m, vaddr + 1, &around));
 	assert_int_equal(around.vaddr, vaddr);
-	assert_true(module_around(m, vaddr + 1, &around)); /* as it is kept */
+	assert_true(module_around(m, vaddr + 1, &around)); /* now from the stored answer */
 	assert_int_equal(around.vaddr, vaddr);
 	assert_false(module_around(m, UINT64_MAX - 5, &around));
 	assert_true(module_defines(m, "pthread_barrier_wait"));
@@ -274,7 +274,7 @@ static void test_lies(void **state)
 			/* Change a high byte of a number, or any byte. */
 			copy.bytes[(seed >> 8) % answer.len] = (uint8_t)(seed >> 3);
 		}
-		/* The later answers are also cut off. */
+		/* The later copies are also cut off. */
 		if (i > 2500)
 			copy.len = answer.len * (i - 2500) / 600;
 		memset(m, 0, sizeof(*m));
@@ -370,8 +370,8 @@ static void kill_reader(void *ctx)
 }
 
 /*
- * Open this test program. While the child reads the file, call @idle until its effect precedes the
- * answer. The caller owns *modules.
+ * Open this test program, and call @idle while the child reads it. Try again until this disturbs
+ * the child before it answers. The caller owns *modules.
  */
 static struct module *open_disturbed(void (*idle)(void *ctx), struct killing *k,
 				     struct modules **modules)

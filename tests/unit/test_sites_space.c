@@ -86,7 +86,7 @@ static const char *placed(const struct world *w, const struct address_space_retu
 	return function_of(w, site);
 }
 
-/* Return the name of the site without the kernel's report. */
+/* Return the name of the site, without a report of the kernel. */
 static const char *sited(const struct world *w, uint64_t ip)
 {
 	uint32_t site = address_space_site(w->spaces, w->space, ip);
@@ -109,7 +109,7 @@ static void test_another_at_its_address(void **state)
 	assert_int_equal(dlclose(handle), 0);
 	handle = load(&w, "later", &second);
 	assert_int_equal(address_space_read(w.spaces, w.space), 0);
-	/* The address has a current name and an earlier name. */
+	/* The same address has a current name and an earlier name. */
 	if (second.ip == first.ip)
 		assert_string_equal(
 			function_of(&w, address_space_site(w.spaces, w.space, first.ip)), "later");
@@ -237,7 +237,7 @@ static void assert_shared(const struct world *w, struct address_space *space, co
 	assert_int_equal(is_known, known);
 }
 
-/* Return the kernel's report of memory @at. */
+/* Return a report of the memory @at, as the kernel would send it. */
 static struct address_space_memory memory_at(const void *at)
 {
 	const struct maps_entry *e;
@@ -266,8 +266,8 @@ static char *shared_pages(void *at)
 }
 
 /*
- * The key of shared memory is the same if it was read, or if it was reported when an ancestor made
- * a barrier there.
+ * Shared memory has the same key whether it was read, or was reported when an ancestor made a
+ * barrier there.
  */
 static void test_shared(void **state)
 {
@@ -290,8 +290,8 @@ static void test_shared(void **state)
 	assert_shared(&w, child, pages + (1 << 16), false, 0);
 	assert_shared(&w, other, at, false, 0);
 	/*
-	 * Other memory is mapped at that address after the fork, then the parent's own, and then
-	 * memory that could not be seen.
+	 * After the fork, other memory is mapped at that address, then the parent's own, and then
+	 * memory that could not be read.
 	 */
 	shared_pages(pages);
 	m = memory_at(at);

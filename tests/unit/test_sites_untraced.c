@@ -266,7 +266,10 @@ static void openmp(void **state)
 			    "MPI_Recv, omp_set_lock and __kmpc_critical");
 }
 
-/* Waits for a turn are measured if probes exist. Then these functions are not untraced. */
+/*
+ * Waits for a turn are measured if the functions have probes. Then the functions do not count as
+ * untraced.
+ */
 static void turns(void **state)
 {
 	struct untraced calls = calls_of("omp_set_lock_"), test = calls_of("omp_test_lock");
@@ -287,7 +290,7 @@ static void turns(void **state)
 	assert_false(untraced_jumps("omp_set_lockx", &seen));
 }
 
-/* Inlined waits of C++20 come first, and only they may be barriers. */
+/* Inlined waits of C++20 are named first. Only they may be barriers. */
 static void in_line(void **state)
 {
 	struct untraced in = { .in_line = true }, calls = calls_of("MPI_Recv");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check stacks of any depth: the stack of a child with deep recursion, and memory that is no stack.
+ * Check stacks of any depth: the stack of a child with deep recursion, and memory that is not a
+ * stack.
  */
 #include <elf.h>
 #include <errno.h>
@@ -177,7 +178,7 @@ static void test_deep(void **unused)
 }
 
 /*
- * If a return probe is pending, the stack has the address of its trampoline page instead of the
+ * If a return probe is pending, the stack has the address of the probe's trampoline instead of the
  * return address.
  */
 struct probed {
@@ -272,7 +273,7 @@ static long read_nonsense(void *ctx, uint64_t address, void *to, size_t size)
 		if (x->kind == 2)
 			word = 0;
 		else if (x->kind == 3)
-			word = address + i; /* points to itself */
+			word = address + i; /* each word is its own address */
 		else if (word & 1)
 			word = x->code + word % 4096;
 		memcpy(out + i, &word, sizeof(word));
@@ -302,7 +303,7 @@ static void test_nonsense(void **unused)
 			wild.value[STACK_SP] = UINT64_MAX - i;
 		go(&w, &wild, read_nonsense, &x, FRAMES);
 		assert_true(w.n <= FRAMES);
-		/* If nothing can be read, the walk ends. */
+		/* If no memory can be read, the walk ends. */
 		if (x.kind == 0)
 			assert_true(w.n <= 1);
 	}

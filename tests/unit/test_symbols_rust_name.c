@@ -43,7 +43,7 @@ static void test_what_is_no_such_name(void **state)
 {
 	check_cases(reads, { "", NULL }, { "_ZN", NULL }, { "_ZNE", NULL }, { "main", NULL },
 		    { "_ZN3app7Barrier4waitEi", NULL }, { "_ZN3app7Barrier4waitE", NULL });
-	/* The name has a hash alone, or no hash. */
+	/* Names that have only a hash, or no hash. */
 	check_cases(reads, { "_ZN" HASH, NULL }, { "_ZN3app17h0000000000000000E", NULL },
 		    { "_ZN3app17h0123456789ABCDEFE", NULL },
 		    { "_ZN3app16h0123456789abcdeE", NULL });
@@ -59,7 +59,10 @@ static void test_what_is_no_such_name(void **state)
 static void test_escapes_that_are_not_known(void **state)
 {
 	check_cases(reads, { "_ZN4a$bc1f" HASH, "a$bc::f" }, { "_ZN5a$QX$1f" HASH, "a$QX$::f" });
-	/* A character is a control character, half of a surrogate pair, too large, or no number. */
+	/*
+	 * Escapes of a control character, half of a surrogate pair, a number that is too large, and
+	 * no number.
+	 */
 	check_cases(reads, { "_ZN5$u1b$1f" HASH, "$u1b$::f" },
 		    { "_ZN7$ud800$1f" HASH, "$ud800$::f" },
 		    { "_ZN9$uffffff$1f" HASH, "$uffffff$::f" }, { "_ZN3$u$1f" HASH, "$u$::f" },
@@ -97,7 +100,7 @@ static void test_anything(void **state)
 	srand(7);
 	for (unsigned i = 0; i < 200000; i++) {
 		len = (unsigned)strlen(good[i % 2]);
-		/* Allocate the exact length: the sanitizers find reads after it. */
+		/* Allocate the exact length, so that the sanitizers detect reads after it. */
 		raw = strdup(good[i % 2]);
 		assert_non_null(raw);
 		for (unsigned k = (unsigned)rand() % 4; k; k--)

@@ -267,7 +267,7 @@ static void test_rust_names(void **state)
 		  "main::{{closure}}" },
 		{ "_Rubbish", "_Rubbish" },
 		{ "_R", "_R" },
-		{ "_RNvB_", "_RNvB_" }, /* refers to itself */
+		{ "_RNvB_", "_RNvB_" }, /* this name refers to itself */
 		{ "_start_it", "_start_it" },
 	};
 	const struct fixture *f = *state;
@@ -365,8 +365,8 @@ static void test_data(void **state)
 }
 
 /*
- * There are more files than the child keeps open, and each is asked twice. Each answer is about the
- * right file.
+ * There are more files than the child keeps open, and each file is looked up twice. Each answer is
+ * about the right file.
  */
 static void test_many_files(void **state)
 {
@@ -511,7 +511,7 @@ static void test_interrupt(void **state)
 	assert_int_equal(look(server, f, "two", fixture_nm(f, "two", "work"), &s), 0);
 	assert_int_equal(s.nframes, 1);
 	assert_int_equal(child_pid(), child);
-	/* signals from the terminal do not reach the child */
+	/* Signals from the terminal do not reach the child. */
 	assert_true(getpgid(child) != getpgid(0));
 }
 
@@ -528,7 +528,7 @@ static void test_killed_between(void **state)
 	child = child_pid();
 	kill(child, SIGKILL);
 	nanosleep(&pause, NULL);
-	/* No file is the reason, so a new child gets the request again. */
+	/* No file caused the child's end, so a new child gets the request again. */
 	assert_int_equal(look(server, f, "two", fixture_nm(f, "two", "work"), &s), 0);
 	assert_int_equal(s.nframes, 1);
 	assert_true(child_pid() > 0 && child_pid() != child);
@@ -634,7 +634,7 @@ static int debuginfod_program(const char *path, bool ask)
 	err = symbol_lookup(server, fd, path, 0x1139, &s);
 	symbol_server_free(server);
 	close(fd);
-	return err || !getenv("DEBUGINFOD_URLS"); /* our variable is unchanged */
+	return err || !getenv("DEBUGINFOD_URLS"); /* the tracer's own variable is unchanged */
 }
 
 /* Run a server without any files. It writes a byte to @tell for each request. Return its pid. */
@@ -695,7 +695,8 @@ static void test_debuginfod(void **state)
 	close(reported[1]);
 	assert_false(asked[0]);
 	/*
-	 * The second run proves that the first run could have failed. Not all systems can do this.
+	 * The second run proves that the first run could have detected a request. Not all systems
+	 * can do this.
 	 */
 	if (!asked[1])
 		print_message("no libdebuginfod here: the test proves little\n");

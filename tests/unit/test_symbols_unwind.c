@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "sites/address_space.h"
+#include "sites/address_space_internal.h"
 #include "symbols/stack.h"
 #include "symbols/symbol.h"
 
@@ -33,7 +33,7 @@ static const char sleep_source[] =
 	"	sink++;\n"
 	"	return x;\n"
 	"}\n"
-	/* Use so many registers that the callee saves some. */
+	/* The function uses so many registers that it must save some. */
 	"FAR int middle(int a, int b, int c)\n"
 	"{\n"
 	"	int d = sink, e = sink, f = sink;\n"
@@ -390,7 +390,8 @@ static void expect_sleep(const struct fixture *f, const char *program)
 	sample_sleep(f, program, &w, &sample, &pid);
 	first = expect_frames(&w, sleep_source, sleep_frames);
 	/*
-	 * The stub of the system call is in libc, or in the program if libc is linked statically.
+	 * The stub of the system call is in libc. If libc is linked statically, it is in the
+	 * program.
 	 */
 	assert_in_range(first, 1, 3);
 	assert_non_null(address_spaces_site(w.spaces, w.sites[0])->module);
@@ -445,7 +446,7 @@ static void test_frame_pointers(void **state)
 	expect_frames(&w, sleep_source, sleep_frames);
 	world_free(&w);
 	stop(pid);
-	/* Without frame pointers, too, only the first caller is known, and nothing is guessed. */
+	/* Without frame pointers, too, only the first caller is known, and no caller is guessed. */
 	fixture_run(f, "cc -g -O2 -fomit-frame-pointer " NO_TABLES " -o no0 fp.c && "
 		       "objcopy -R .debug_frame no0 no");
 	sample_sleep(f, "no", &w, &sample, &pid);
@@ -586,7 +587,7 @@ static void test_gone(void **state)
 	unwind(&w, &sample);
 	expect_frames(&w, sleep_source, sleep_frames);
 	world_free(&w);
-	/* The process was never known. */
+	/* A process that was never known. */
 	world_new(&w, pid);
 	unwind(&w, &sample);
 	assert_int_equal(w.n, 0);
@@ -731,7 +732,7 @@ static void test_chain(void **state)
 	assert_true(stack_grows(&regs, &caller));
 	stack_set(&regs, STACK_SP, 0x7020);
 	assert_false(stack_frame_pointer_step(&sample, &regs, &caller));
-	/* Odd, and outside. */
+	/* A frame pointer that is odd, or outside of the sample. */
 	stack_set(&regs, STACK_SP, 0x7000);
 	stack_set(&regs, STACK_FP, 0x7001);
 	assert_false(stack_frame_pointer_step(&sample, &regs, &caller));
@@ -743,7 +744,7 @@ static void test_chain(void **state)
 	assert_false(stack_frame_pointer_step(&sample, &regs, &caller));
 }
 
-/* Damaged unwind tables affect only their own answers. */
+/* Damaged unwind tables affect only answers that need them. */
 static void test_damaged(void **state)
 {
 	const struct fixture *f = *state;
@@ -795,11 +796,21 @@ static void test_damaged(void **state)
 		callers += step.result == UNWIND_CALLER;
 		close(fd);
 	}
-	/* Some runs were damaged at a place that matters, and some were not. */
+	/* Some of the damage affected the walk, and some did not. */
 	assert_in_range(callers, 1, 149);
 }
 
 /* --- mappings ------------------------------------------------------------------------------ */
+
+/* Return the name of the mapping at @addr, or NULL. */
+static const char *mapping_name(struct world *w, uint64_t addr)
+{
+	const struct maps_entry *e = address_space_find_mapping(w->spaces, w->space, addr);
+
+	if (!e)
+		return NULL;
+	return *e->path ? e->path : "anonymous memory";
+}
 
 static void test_mapping_names(void **state)
 {
@@ -825,10 +836,10 @@ static void test_mapping_names(void **state)
 		name[0] = 0;
 		assert_true(sscanf(line, "%lx-%lx %*s %*s %*s %*s %299[^\n]", &start_at, &end_at,
 				   name) >= 2);
-		got = address_space_mapping_name(w.spaces, w.space, start_at);
+		got = mapping_name(&w, start_at);
 		assert_non_null(got);
 		assert_string_equal(got, name[0] ? name : "anonymous memory");
-		assert_ptr_equal(address_space_mapping_name(w.spaces, w.space, end_at - 1), got);
+		assert_string_equal(mapping_name(&w, end_at - 1), got);
 		heap |= !strcmp(got, "[heap]");
 		stack |= !strcmp(got, "[stack]");
 		none |= !strcmp(got, "anonymous memory");
@@ -836,14 +847,12 @@ static void test_mapping_names(void **state)
 	}
 	fclose(maps);
 	assert_true(checked > 8 && heap && stack && none);
-	assert_null(address_space_mapping_name(w.spaces, w.space, 0));
-	assert_null(address_space_mapping_name(w.spaces, w.space, UINT64_MAX));
+	assert_null(mapping_name(&w, 0));
+	assert_null(mapping_name(&w, UINT64_MAX));
 	stop(pid);
 	w.space->gone = true;
 	snprintf(path, sizeof(path), "%s/ma two", f->dir);
-	assert_string_equal(
-		address_space_mapping_name(w.spaces, w.space, w.space->maps.entries[0].start),
-		path);
+	assert_string_equal(mapping_name(&w, w.space->maps.entries[0].start), path);
 }
 
 /* A file is mapped after the mappings were read. */
@@ -871,10 +880,8 @@ static void test_mapping_fresh(void **state)
 	assert_ptr_not_equal(file, MAP_FAILED);
 	assert_ptr_not_equal(anon, MAP_FAILED);
 	snprintf(path, sizeof(path), "%s/data", f->dir);
-	assert_string_equal(address_space_mapping_name(w.spaces, w.space, (uintptr_t)anon + 5),
-			    "anonymous memory");
-	assert_string_equal(address_space_mapping_name(w.spaces, w.space, (uintptr_t)file + 5),
-			    path);
+	assert_string_equal(mapping_name(&w, (uintptr_t)anon + 5), "anonymous memory");
+	assert_string_equal(mapping_name(&w, (uintptr_t)file + 5), path);
 	munmap(anon, 4096);
 	munmap(file, 4096);
 }

@@ -30,7 +30,9 @@ static void test_hydra(void **state)
 	PARSE("PMI_RANK=1\0PMI_SIZE=2\0MPI_LOCALRANKID=1\0MPI_LOCALNRANKS=2\0PMI_FD=8", &job);
 	assert_fields(&job, IS(rank, 1), IS(size, 2), IS(by_proxy, true));
 	assert_true(job.key == 0);
-	/* Under Slurm two mpiruns share one number, so the proxy's number is still used. */
+	/*
+	 * Under Slurm, two mpiruns share the job number, so the number of the proxy is still used.
+	 */
 	PARSE("PMI_RANK=1\0PMI_SIZE=2\0PMI_FD=8\0SLURM_JOB_ID=7", &job);
 	assert_true(job.by_proxy);
 }

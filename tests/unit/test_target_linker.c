@@ -25,7 +25,7 @@ static bool has_libc(int pid)
 	return found;
 }
 
-/* Start a program, stopped before its first instruction. */
+/* Start a program, and stop it before its first instruction. */
 static pid_t begin(const char *path)
 {
 	pid_t pid = fork();

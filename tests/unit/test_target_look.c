@@ -10,7 +10,7 @@
 #include "test_check.h"
 #include "target/look.h"
 
-/* These are the numbers of a stat file, beginning with the parent. The 22nd is the start time. */
+/* The fields of /proc/PID/stat from the parent on. The 22nd field of the file is the start time. */
 #define NUMBERS "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 777 20 21 22"
 
 static void stat_is(const char *text, const char *comm, char state)
@@ -26,7 +26,7 @@ static void test_stat(void **unused)
 	stat_is("12 (gen) S " NUMBERS "\n", "gen", 'S');
 	stat_is("12 () R " NUMBERS, "", 'R');
 	stat_is("12 (a b) D " NUMBERS, "a b", 'D');
-	/* These names look like the fields that follow a name. */
+	/* These names contain text that looks like the fields after the name. */
 	stat_is("12 () R 1 (x) Z " NUMBERS, ") R 1 (x", 'Z');
 	stat_is("12 (x\n) T 9 9) t " NUMBERS, "x\n) T 9 9", 't');
 	stat_is("12 (((((() S " NUMBERS, "(((((", 'S');
@@ -95,7 +95,7 @@ static void test_counts(void **unused)
 				      "nonvoluntary_ctxt_switches:\t5\n",
 				      &look));
 	assert_int_equal(look.switches, 12);
-	/* The first field is in the name of the second. */
+	/* The text of the first field is in the name. */
 	assert_false(look_parse_status("Name:\tx\nnonvoluntary_ctxt_switches:\t5\n", &look));
 	assert_false(look_parse_status("Name:\tvoluntary_ctxt_switches:\t5\n", &look));
 }
@@ -141,7 +141,7 @@ static void test_calls(void **unused)
 	look.syscall = 100000;
 	look_words(getpid(), &look, words, sizeof(words));
 	assert_string_equal(words, "system call 100000");
-	/* Invalid addresses. */
+	/* The system call has invalid addresses. */
 	look = (struct look){ .syscall = SYS_ppoll, .args = { 8, 3 } };
 	look_words(getpid(), &look, words, sizeof(words));
 	assert_string_equal(words, "ppoll() of 3 files");
@@ -161,7 +161,7 @@ static void test_self(void **unused)
 	assert_int_equal(look.state, 'R');
 	assert_true(look.start_ticks > 0);
 	assert_true(look.switches != UINT64_MAX);
-	/* An impossible thread number. */
+	/* The thread number does not exist. */
 	assert_int_equal(look_thread(getpid(), 0x7fffffff, &look), -ESRCH);
 	assert_fields(&look, IS(state, 0), IS(syscall, LOOK_UNKNOWN_CALL));
 	assert_int_equal(look_read(getpid(), (uint64_t)(uintptr_t)text, bytes, sizeof(bytes)), 0);

@@ -32,7 +32,7 @@ static void test_lines(void **unused)
 	assert_ptr_equal(maps_find(&maps, 0x5000), &maps.entries[1]);
 }
 
-/* Neighbouring mappings of one file share one string, in a copy too. Each path is right. */
+/* Neighbouring mappings of one file share one string, also in a copy. Each path is right. */
 static void test_paths(void **unused)
 {
 	static const char *const paths[] = { "/a", "/a", "", "/bb", "/a", "/a", "[stack]" };
@@ -57,7 +57,7 @@ static void test_paths(void **unused)
 	for (size_t i = 0; i < 7; i++)
 		assert_string_equal(copy.entries[i].path, paths[i]);
 	maps_free(&copy);
-	/* An empty and an unreadable text. */
+	/* An empty text, and a text that could not be read. */
 	assert_int_equal(maps_parse(strdup(""), &maps), 0);
 	assert_int_equal(maps.n, 0);
 	maps_free(&maps);

@@ -44,8 +44,8 @@ static void look(struct fixture *f, uint64_t now)
 }
 
 /*
- * Add @n episodes of two threads from @from on, every @period. Thread 11 arrives @wait before
- * thread 12.
+ * Add @n episodes of two threads, one every @period, starting at @from. Thread 11 arrives @wait
+ * before thread 12.
  */
 static void meet(struct fixture *f, uint64_t object, uint32_t site, uint64_t from, uint32_t n,
 		 uint64_t period, uint64_t wait)
@@ -64,7 +64,10 @@ static void meet(struct fixture *f, uint64_t object, uint32_t site, uint64_t fro
 	}
 }
 
-/* Two threads have crossed ten times, every 100 ms; look a moment later. */
+/*
+ * Return a state in which two threads have crossed ten times, every 100 ms. The look is shortly
+ * after.
+ */
 static struct fixture set_up_ten(void)
 {
 	struct fixture f = set_up();
@@ -74,7 +77,10 @@ static struct fixture set_up_ten(void)
 	return f;
 }
 
-/* Two threads have crossed once, after half a second; look after a second. */
+/*
+ * Return a state in which two threads have crossed once, after half a second. The look is after a
+ * second.
+ */
 static struct fixture set_up_one(void)
 {
 	struct fixture f = set_up();
@@ -248,7 +254,9 @@ static void test_long_wait(void **state)
 	assert_int_equal(sum, 2600 * MS);
 }
 
-/* The thread has left, but its record arrives only after the look. The wait still counts once. */
+/*
+ * The thread has left, but its record arrives only after the next look. The wait still counts once.
+ */
 static void test_late_record(void **state)
 {
 	struct fixture f CLEANUP(tear_down) = set_up_one();
@@ -263,7 +271,7 @@ static void test_late_record(void **state)
 	assert_int_equal(live_rates_barrier(f.live_rates, 0)->lost_ns, SEC - MS);
 }
 
-/* The records never arrive, as in an incomplete episode. This does not reduce later losses. */
+/* The records never arrive, as in an incomplete episode. Later losses are counted in full. */
 static void test_dropped(void **state)
 {
 	struct fixture f CLEANUP(tear_down) = set_up_one();

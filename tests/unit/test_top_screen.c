@@ -254,7 +254,7 @@ static void test_threads(void **state)
 	assert_int_equal(screen_set(s, &f, items, NITEMS + NTHREADS), 0);
 	draw_golden(s, 80, 24, "threads_80x24");
 	draw_golden(s, 40, 10, "threads_40x10");
-	/* The late thread comes first; rows are ordered by number on request. */
+	/* The late thread is the first row. On request, rows are ordered by number. */
 	assert_row(s, 0, "2 worker");
 	type(s, "n");
 	assert_row(s, 0, "0 render");
@@ -355,12 +355,12 @@ static void test_filter(void **state)
 	assert_says(l.text.s, "only: lu (4711)");
 	assert_row(s, 0, "lu (4711)");
 	assert_true(screen_key(s, SCREEN_ESCAPE));
-	/* Filter a process by its number: all of its barriers are shown. */
+	/* Filter by the number of a process: all of its barriers are shown. */
 	type(s, "/1234567");
 	assert_row(s, 0, "stuck");
 	assert_row(s, 1, "wait_all");
 	assert_true(screen_key(s, SCREEN_ESCAPE));
-	/* Multi-byte characters are deleted as a whole. */
+	/* Multi-byte characters are deleted as one character. */
 	type(s, "/");
 	assert_true(screen_key(s, 0xe4));
 	assert_true(screen_key(s, 0x20ac));
@@ -422,7 +422,7 @@ static void test_scroll(void **state)
 	assert_true(screen_key(s, SCREEN_END));
 	draw(s, 80, 24, &l);
 	assert_says(l.text.s, "name-59");
-	/* The table shrinks: there are no empty lines below. */
+	/* The table shrinks, and leaves no empty lines below it. */
 	assert_int_equal(screen_set(s, &facts, items, 10), 0);
 	draw(s, 80, 24, &l);
 	assert_fields(&l.text, HAS(s, "name-09"), HAS(s, "name-00"));
@@ -472,7 +472,7 @@ static void test_hostile(void **state)
 		assert_true((uint8_t)l.text.s[width] < 0x80);
 }
 
-/* For all sizes and keys, no line is too wide, and there are not too many lines. */
+/* At all sizes and after all keys, no line is too wide, and there are not too many lines. */
 static void test_all_sizes(void **state)
 {
 	static const char keys[] = "?xjjt/ren\n\n st \n?";

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Every command of sbt-trace in another kernel, held against what the programs know of themselves: what is recorded and
-reported, compared and predicted; sites behind wrappers, phases that are marked; what is detached for its cost; top and
-list; and ranks of MPI. Two traces have most of it, for each begins slowly
-where everything is emulated."""
+"""Every command of sbt-trace in another kernel, compared with what the programs know of themselves: recording and reporting,
+comparing and predicting; call sites behind wrappers, marked phases; detaching for cost; top and list; and MPI ranks. Two
+traces cover most of it, because each begins slowly under emulation."""
 
 import json
 import os
@@ -25,15 +24,15 @@ from harness import check, check_between, check_equal, check_in
 
 LIBRARIES = ("libgcc_s.so.1",)
 ROUNDS = 60
-# One computes for 2 ms, the other one for half of that.
+# One thread computes for 2 ms, the other one for half of that.
 UNEVEN = f"gen --threads 2 --rounds {ROUNDS} --work fixed:0=2ms,1=1ms"
-TO = 40  # its episodes in the window
+TO = 40  # episodes in the window
 LU_SIZE = 24
-# Percent. The hot one's is several, and still half of one where the host is so busy that its threads hardly run; the other's
-# is a fiftieth of one.
+# Percent. The cost of the hot program is several per cent, and still half of one if the host is so busy that its threads hardly
+# run. The cost of the other program is a fiftieth of a per cent.
 LIMIT = 0.2
 
-# What COMMAND runs, one after the other: name -> command, and for those that write a log their family.
+# Programs that COMMAND runs one after the other: name -> command, and the family of those that write a log.
 ALL = {
     "wrapped": ("wrapped", None),
     "marks": (f"sbtmarks {test_phases.ROUNDS}", None),
@@ -48,16 +47,16 @@ HOT = "gen " + " ".join(test_limit.HOT) + " --duration 2"
 LATE = "gen " + " ".join(test_top.LATE)
 LOOKS = 3
 RANKS = 3
-MEETINGS, TOO_EARLY = 40, 80  # of ranks, after all of them are examined and before
+MEETINGS, TOO_EARLY = 40, 80  # of ranks: after all are examined, and before
 MPI = (f"mpiexec.hydra -launcher fork -localhost localhost -n {RANKS} /bin/gen_mpich --kind barrier "
        "--work stair:1ms:1ms --work-by sleep --rounds ")
 HYDRA = ("mpiexec.hydra", "hydra_pmi_proxy")
-# Not everywhere is time for all; and where their libraries are not installed they are left out.
+# These programs are left out where there is no time for them, or where their libraries are not installed.
 NOT_EVERYWHERE = {"tbb": "tbb_rounds", "mpi": "gen_mpich"}
 
 
 def chosen(machine):
-    """Those of ALL, and "mpi", that are run there. The kernel reports shared memory from 5.17 on."""
+    """Return the programs of ALL, and "mpi", that run on the machine. The kernel reports shared memory from 5.17 on."""
     found = [name for name in (*ALL, "mpi") if name not in NOT_EVERYWHERE or
              (name in machine.also and os.path.exists(os.path.join(harness.WORKLOADS, NOT_EVERYWHERE[name])))]
     return [name for name in found if name != "shared" or not machine.name.startswith("5.")]
@@ -69,29 +68,30 @@ def programs(machine):
 
 
 def files(machine):
-    """MPI's own programs."""
+    """Return MPI's own programs."""
     return [(f"/bin/{name}", os.path.join(vm.root_of(machine.arch), "usr/bin", name)) for name in HYDRA if "mpi" in chosen(machine)]
 
 
 def run(name, command, log=False):
-    """As families.check_program() looks for it."""
+    """Return the shell command, with the output files that families.check_program() expects."""
     name = f"all-{name}"
     return (f"{command}{f' --log {name}.log' if log else ''} >{name}.out 2>{name}.err & echo $! >{name}.pid; wait $!; "
             f"echo $? >{name}.rc\n")
 
 
 def sbt(name, arguments):
-    """One that traces nothing; what it prints is in NAME.json."""
+    """Return a command of sbt-trace that traces nothing. Its output is in NAME.json."""
     return f"timeout 60 sbt-trace {arguments} >{name}.json 2>{name}.err; echo $? >{name}.rc\n"
 
 
 def top_options(machine):
-    """With causes it takes twice as long to begin: in one kernel."""
+    """Return options for top. With causes it takes twice as long to begin, so only one kernel uses them."""
     return "" if machine.suite == "sid" else "--no-causes"
 
 
 def meetings(machine):
-    """Ranks are not held, and there it takes seconds to examine them: some come too early."""
+    """Return the number of episodes of ranks. Ranks are not stopped, and examining them takes seconds there, so some cross too
+    early."""
     return MEETINGS + TOO_EARLY if machine.counting else MEETINGS
 
 
@@ -105,7 +105,7 @@ def command_script(machine):
 READ = f"""
 grep '"type":"episode"' all.json | grep "\\"pid\\":$(cat all-uneven.pid)," | \\
 	sed 's/.*"t_ns":\\([0-9]*\\).*"barrier_ns":\\([0-9]*\\).*/\\1 \\2/' >moments
-# Before the first of the first meeting, and before the last of another.
+# From before the first arrival of the first episode to before the last arrival of a later one.
 window=$(awk 'NR == 1 {{ from = $1 - $2 }} NR == {TO + 1} {{ to = $1 }}
 	END {{ printf "--from %.6f --to %.6f", (from - 500000) / 1e9, (to - 200000) / 1e9 }}' moments)
 {sbt("again", "report -q --json -W all.tape")}
@@ -159,7 +159,7 @@ def everything(left):
 
 
 def of(name, left):
-    """The barriers of a program that COMMAND ran."""
+    """Return the barriers of a program that COMMAND ran."""
     left.status(f"all-{name}")
     return everything(left).barriers(pid=int(left.text(f"all-{name}.pid")))
 
@@ -179,11 +179,11 @@ def without_words(text):
 
 
 def recorded(left):
-    """What is printed of a recording is what was printed live, as JSON and as text."""
+    """A report of the recording equals the live output, as JSON and as text."""
     left.status("again")
     live, again = left.text("all.json"), left.text("again.json")
     same("JSON", without_words(live), without_words(again))
-    # On a machine so slow what a thread did may be known a moment too late for the recording.
+    # On such a slow machine, the activity of a thread may be known a moment too late for the recording.
     check_between("lines that differ in words", sum(a != b for a, b in zip(live.splitlines(), again.splitlines())), 0, 3)
     if "limit" in left.machine.also:
         left.status("text")
@@ -191,7 +191,7 @@ def recorded(left):
 
 
 def window(left):
-    """The episodes between two moments, and no others."""
+    """The window has the episodes between two moments, and no others."""
     left.status("part")
     met = test_record.check_part(everything(left), left.counted("part"), everything(left).end["lost_total"])
     check_between("meetings", len(met), TO - 1, TO)
@@ -199,20 +199,20 @@ def window(left):
 
 
 def computed(left):
-    """What the threads computed in the window: all of it, and of each episode what the one that computed longest did."""
+    """Return what the threads computed in the window: the total, and for each episode the longest."""
     parts = [[m["oncpu_ns"] or 0 for m in e["threads"]] for e in test_record.told(left.counted("part"))]
     return sum(map(sum, parts)), sum(map(max, parts))
 
 
 def predicted(left):
-    """With a processor for each thread they take as long as the thread that computes longest, and more processors do not help."""
+    """With one processor per thread, the run takes as long as the thread that computes longest. More processors do not help."""
     left.status("predicted")
     alone, together = computed(left)
     p = test_predict.Prediction.of(left.text("predicted.json"))
     check(any("Only a part of the recording" in note["text"] for note in p.notes), p.notes)
     (phase,) = [x for x in p[2]["phases"] if x["barrier"]]
     check_between("meetings", phase["meetings"], TO - 1, TO)
-    # Two thirds of the work are one thread's; CPUs that stand still meanwhile may make more of that.
+    # Two thirds of the work are one thread's. If CPUs stand still meanwhile, the share can be larger.
     check(p[2]["speedup"] > 1, f"nothing gained: {p[2]}")
     check_between("speedup", p[2]["speedup"], 0.95 * alone / together, 1.05 * alone / together)
     check_equal("what limits it", p[2]["limit_cause"], "imbalance")
@@ -221,13 +221,13 @@ def predicted(left):
 
 
 def compared(left):
-    """What diff says of both recordings is what report says of each; forty times the work is more."""
+    """diff reports the same about two recordings as report does about each. Forty times the work is reported as more."""
     for name in ("diff", "words", "limit"):
         left.status(name)
     objects = test_diff.objects_of(left.text("diff.json").splitlines())
     found = test_diff.by_what([o for o in objects if o.get("comm") == "lu"])
     for side, name in (("a", "again"), ("b", "limit")):
-        # The callers of the first are main() and the C library, and its name depends on the first arriver.
+        # The callers of the first barrier are main() and the C library, and its name depends on the first arriver.
         _, barriers = test_diff.check_reported(found, side, test_diff.objects_of(left.text(f"{name}.json").splitlines()),
                                                least=2)
         check_equal("meetings", [b["episodes"] for b in barriers], [LU_SIZE - 1])
@@ -237,7 +237,7 @@ def compared(left):
 
 
 def shared(left):
-    """Children that meet and end while sbt-trace is stopped: the kernel has reported which memory they share."""
+    """Children cross a barrier and end while sbt-trace is stopped. The kernel has reported which memory they share."""
     left.status("all-shared")
     pairs = [tuple(sorted(map(int, line.split()[1:]))) for line in left.text("all-shared.out").splitlines()]
     pids = {pid for pair in pairs for pid in pair}
@@ -247,7 +247,7 @@ def shared(left):
 
 
 def wrapped(left):
-    """A call site is the call of the caller."""
+    """With --frames, a call site is the call of the caller."""
     check_equal("sites", {b["line"]: b["episodes"] for b in of("wrapped", left)}, test_frames.WRAPPED[1])
 
 
@@ -267,13 +267,13 @@ def generated(name):
 
 
 def mpi(left):
-    """Ranks of an mpirun: every episode, with all of them, but for what came too early and is counted."""
+    """Ranks of an mpirun: every episode is found with all members, except those that crossed too early, which are counted."""
     log, early = genlog.Log(left.path("all-mpi.log")), families.too_early(everything(left))
     made = meetings(left.machine)
     check_between("crossings that came too early", early, 0, (made - MEETINGS) * RANKS)
     least = max(made - early, MEETINGS)
     generated("mpi")(left)
-    # MPI's libraries are stripped, so that callers behind them cannot be determined everywhere: there may be several rows.
+    # MPI's libraries are stripped, so callers behind them cannot always be determined. There may be several rows.
     rows = everything(left).barriers(family="mpi")
     check_equal("rows", {(row["kind"], row["shared"]) for row in rows}, {("explicit", True)})
     check_between("meetings", sum(row["episodes"] for row in rows), least, made)
@@ -283,7 +283,7 @@ def mpi(left):
 
 
 def tbb(left):
-    """Nothing is reported where no function shows a barrier, and list says so; the program behaves as without tracing."""
+    """If no function shows a barrier, none is reported, and list says so. The program behaves as without tracing."""
     check_equal("barriers", of("tbb", left), [])
     check_equal("its output", left.text("all-tbb.out"), "tbb_rounds: rounds=30 turns=90 ok\n")
     left.status("listed-tbb")
@@ -291,7 +291,7 @@ def tbb(left):
 
 
 def limited(left):
-    """The expensive one was seen up to some moment, and exactly so; the other one to its end."""
+    """The expensive program was traced exactly up to some moment, and the other one to its end."""
     for name in ("limited", "limit", "all-longer"):
         left.status(name)
     trace = families.commanded(left, "limit")
@@ -307,7 +307,7 @@ def top(left):
 
 
 def listed(left):
-    """What could be traced: of a program, of a process, and which counters there are."""
+    """list shows what could be traced in a program and in a process, and which counters exist."""
     here, there = vm.library_of(left.machine.arch, "libc.so.6")
     for name in ("list", "process") if "top" in left.machine.also else ("list",):
         left.status(name)
@@ -323,7 +323,7 @@ COMMANDS = {"record": recorded, "window": window, "predict": predicted, "diff": 
             "phases": marks, "limit": limited, "top": top, "list": listed}
 
 
-# Those that are not run everywhere.
+# Tests that do not run on every machine.
 SOMEWHERE = {"diff": "limit", "limit": "limit", "top": "top"}
 
 

@@ -4,14 +4,13 @@
 """Debian's packages of another architecture or suite, unpacked but never installed.
 
     debian.py sysroot ARCH         prints a folder with the libraries that programs need there
-    debian.py rustc ARCH           prints a command: Rust's compiler, which runs here, for programs there
+    debian.py rustc ARCH           prints a command: the Rust compiler, which runs here, for programs there
     debian.py kernel ARCH [SUITE]  prints a folder with the cloud kernel's image
     debian.py busybox ARCH         prints the path of a static busybox
 
-To install development packages of a second architecture would force the machine's own ones to the
-same versions, so they are only unpacked. What was fetched is kept in $SBT_VM_CACHE, or else in
-~/.cache/sbt-trace/vm, and is not looked for again: remove the folder to have newer versions.
-"""
+Installing development packages of a second architecture would force the machine's own packages to the same versions, so they
+are only unpacked. Downloaded files are kept in $SBT_VM_CACHE, or else in ~/.cache/sbt-trace/vm, and are not downloaded again.
+Remove the folder to get newer versions."""
 
 import contextlib
 import fcntl
@@ -29,10 +28,10 @@ CACHE = os.environ.get("SBT_VM_CACHE") or os.path.join(
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 MACHINES = {"arm64": "aarch64", "amd64": "x86_64"}
 
-# What is linked, and what that needs in turn; what programs to trace are built with.
+# Libraries that are linked, with their dependencies, and libraries that the traced programs are built with.
 SYSROOT = ("libbpf-dev", "libelf-dev", "zlib1g-dev", "libzstd-dev", "libdw-dev", "libcapstone-dev",
            "libncurses-dev", "libelf1", "zlib1g", "libdw1", "liblzma5", "libbz2-1.0", "musl-dev")
-# What only names the version of the day; and which of the packages that it leads to are wanted.
+# Packages that only name the current version, and which of their dependencies are wanted.
 SYSROOT_NEWEST = {"libomp-dev": "libomp", "libboost-thread-dev": r"libboost-thread", "libtbb-dev": r"libtbb\d",
                   "libmpich-dev": r"mpich|lib(mpich|ucx|hwloc|numa|udev|slurm)"}
 
@@ -59,7 +58,7 @@ def command(args, what, **more):
 
 
 def own_sources():
-    """(uri, release) of the Debian archives that this machine's own apt uses."""
+    """Return (uri, release) of the Debian archives that this machine's own apt uses."""
     out = command(["apt-get", "indextargets", "--format",
                    "$(ORIGIN)|$(COMPONENT)|$(REPO_URI)|$(RELEASE)", "Created-By: Packages"],
                   "the sources of packages")
@@ -71,7 +70,7 @@ def own_sources():
 
 
 def sources(suite):
-    """Lines of a sources.list. A suite other than the machine's own is searched next to it."""
+    """Return the lines of a sources.list. A suite other than the machine's own is searched in addition."""
     own = own_sources()
     if suite:
         main = [uri for uri, release in own if "-" not in release]
@@ -126,8 +125,8 @@ class Archive:
         return re.findall(r"^\s+Depends: (\S+)$", out, re.M)
 
     def named(self, meta, pattern):
-        """What a meta package, which names the version of the day, depends on, and what that depends on in turn: those
-        with the @pattern in their names."""
+        """Return the dependencies of a meta package, which names the current version, and their dependencies, if their names
+        match @pattern."""
         todo, found = [meta], []
         while todo:
             for package in self.depends(todo.pop()):
@@ -139,8 +138,8 @@ class Archive:
         return found
 
     def unpacked(self, name, packages, only=None):
-        """The folder CACHE/.../NAME with the contents of the packages (or of a function that says
-        which), fetched unless it is there. @only: a pattern of the paths wanted."""
+        """Return the folder CACHE/.../NAME with the contents of the packages (or of those that a function returns). Download
+        them unless the folder exists. @only: a pattern of the wanted paths."""
         final = os.path.join(self.dir, name)
         with locked(self.dir):
             if os.path.isdir(final):
@@ -158,7 +157,7 @@ class Archive:
                     unpack(os.path.join(work, deb), root, only)
                 relink(root)
                 os.rename(root, final)
-            # The lists are of no use once everything is there.
+            # The package lists are not needed once everything is unpacked.
             shutil.rmtree(os.path.join(self.dir, "lists"), ignore_errors=True)
             shutil.rmtree(os.path.join(self.dir, "apt"), ignore_errors=True)
             self.updated = False
@@ -179,7 +178,7 @@ def unpack(deb, root, only):
 
 
 def relink(root):
-    """An absolute link would lead to the machine's own file."""
+    """Make absolute links relative, because they would lead to the machine's own files."""
     for folder, _, names in os.walk(root):
         for name in names:
             path = os.path.join(folder, name)
@@ -190,7 +189,7 @@ def relink(root):
 
 
 def sysroot(arch):
-    # What was unpacked for a shorter list is of no use.
+    # A folder that was unpacked for another list cannot be used.
     name = f"sysroot-{zlib.crc32(repr((SYSROOT, SYSROOT_NEWEST)).encode()):08x}"
     archive = Archive(arch)
     return archive.unpacked(name, lambda: [*SYSROOT, *(package for meta, pattern in SYSROOT_NEWEST.items()
@@ -199,7 +198,8 @@ def sysroot(arch):
 
 
 def rustc(arch):
-    """Whatever other compiler of Rust is here: a library is of use to the very version only that built it."""
+    """Return the compiler, whatever other Rust compiler is installed here: a Rust library can only be used by exactly the
+    version that built it."""
     own = next(name for name, machine in MACHINES.items() if machine == os.uname().machine)
     compiler = Archive(own)
     there = compiler.unpacked("rustc", lambda: ["rustc", *compiler.named("libstd-rust-dev", r"libstd-rust-\d")],
@@ -214,13 +214,13 @@ def busybox(arch):
                         "bin/busybox")
 
 
-# Where to look for the image, and the modules that a virtual machine's devices need.
+# The image, and the modules that a virtual machine's devices need.
 KERNEL_FILES = r"/vmlinuz|/config-|/modules\.(builtin|dep)$|/(virtio|9p|netfs|fscache)"
 
 
 def kernel(arch, suite=None):
     archive = Archive(arch, suite)
-    # What the meta package depends on may be split in two.
+    # The dependency of the meta package may be split in two.
     meta = f"linux-image-cloud-{arch}"
     return archive.unpacked("kernel", lambda: archive.named(meta, r"linux-(image|binary|modules)-\d"), KERNEL_FILES)
 

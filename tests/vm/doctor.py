@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""sbt-trace doctor in another kernel: it must say what holds there. What it says must agree with what a trace
-then does: the suite families asks for that."""
+"""sbt-trace doctor in another kernel: it must report what that kernel has. Its results must agree with what a trace then does,
+which the suite families checks."""
 
 import json
 
@@ -10,17 +10,17 @@ from harness import check_equal, check_in
 
 LIBRARIES = ()
 
-# A doctor takes some seconds here.
+# A run of doctor takes some seconds here.
 SCRIPT = """
 doctor() { sbt-trace doctor $2 >$1.out 2>$1.err; echo $? >$1.rc; }
 mkdir -p /group && mount -t cgroup2 none /group
 doctor root --json
 """
-# Where there is time for it: without files to open, and as people see it, without groups.
+# Only on machines with enough time: without descriptors to open, and as text, without groups.
 FILES = "( ulimit -n 40; doctor files --json )\n"
 BARE = "umount /group; doctor bare\n"
 
-# What all kernels have, or what else is instead.
+# Features that all kernels have, or replacements for them.
 THERE = {"CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE", "CAP_SYS_ADMIN", "user namespace",
          "PID namespace", "lockdown", "bpf()", "BTF", "ring buffer", "perf uprobe",
          "probes at ret instructions", "software events",
@@ -44,7 +44,7 @@ def script(machine):
 
 
 def asked(left, name):
-    """feature -> record; exit status."""
+    """Return feature -> record, and the exit status."""
     check_equal("stderr", left.text(f"{name}.err"), "")
     records = [json.loads(line) for line in left.text(f"{name}.out").splitlines()]
     for number, record in enumerate(records, 1):
@@ -90,7 +90,7 @@ def few_files(left):
 
 
 def bare(left):
-    """As people see it, and without groups."""
+    """Check the text output, and a run without groups."""
     check_equal("exit status", left.text("bare.rc").strip(), "0")
     text = left.text("bare.out")
     check_equal("first line", text.splitlines()[0], "sbt-trace can trace here")

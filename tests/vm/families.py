@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Every family of barriers in another kernel: all episodes of the generators of known answers are found,
-with the right last threads, by each way to attach that the kernel has; so are causes and hangs. A probe that
-attaches and counts nothing finds no episodes, and fails."""
+"""Every family of barriers in another kernel: all episodes of the generators of known answers are found, with the right last
+arrivers, by each attach method of the kernel. So are causes and hangs. A probe that is attached but counts nothing finds no
+episodes, so its test fails."""
 
 import json
 import os
@@ -19,22 +19,23 @@ from harness import check, check_between, check_equal, check_in
 
 LIBRARIES = ("libgcc_s.so.1",)
 WORK = "--work random:1us:3000us:7 --work-by sleep"
-MARGIN_NS = 200_000  # an emulated CPU stands still now and then: above this the last thread is beyond doubt
+MARGIN_NS = 200_000  # an emulated CPU stands still from time to time; above this difference the last arriver is certain
 SHORT = "--work random:1us:1500us:3 --work-by sleep"
 
-# name -> command, family, episodes at the end of parallel regions (which the log has not). What COMMAND runs:
+# name -> command, family, episodes at the end of parallel regions (which the log lacks). COMMAND runs these:
 COMMAND = {
     "pthread": (f"gen --threads 4 --rounds 100 {WORK}", "pthread", 0),
     "busy": ("gen --threads 2 --rounds 200 --work stair:20us:60us", "pthread", 0),
     "many": (f"gen --threads 3 --rounds 60 --barriers 3 --sites 4 --recreate 7 {SHORT}", "pthread", 0),
 }
-# What must be COMMAND itself, which is held until it is examined: the processes that share its children's barriers are known from its mappings.
+# These must be COMMAND itself, which is stopped until it is examined: its mappings show which processes share the barriers of
+# its children.
 ALONE = {
     "processes": ("gen --threads 2 --rounds 60 --processes 3 --work rotate:10us:1ms --work-by sleep",
                   "pthread", 0),
 }
-# What is attached to before it begins, several at a time. To place the first probes in a child's program or its libraries takes longer than
-# these run for, where everything is emulated.
+# The tracer attaches to these before they begin, to several at a time. Under emulation, the first probes in a child's program
+# or its libraries take longer than these programs run.
 ATTACHED = {
     "static": (f"gen-static --threads 3 --rounds 60 {SHORT}", "pthread", 0),
     "stripped": (f"gen-stripped --threads 3 --rounds 60 {SHORT}", "pthread", 0),
@@ -49,16 +50,17 @@ ATTACHED = {
     "rust": (f"gen_rust --threads 3 --rounds 60 {SHORT}", "std", 0),
     "forkjoin": (f"gen_forkjoin --threads 3 --rounds 30 --kind order {WORK}", "forkjoin", 0),
 }
-# The same, of programs that write no log.
+# The same for programs that write no log.
 TAILS = {"tail.gomp": ("omp_tail", "gomp", 0), "tail.libomp": ("omp_tail-libomp", "libomp", 0)}
 UNLOGGED = {**TAILS, "gobar": ("gobar", "pthread", 0)}
-# Where there are C++ programs no return probe is put into libraries that others use, too. Else as many at once as can be:
-# before Linux 5.15 their probes must be distinguished by what lies there.
+# If C++ programs are traced, libraries that other programs share get no return probes, so C++ programs have groups of their
+# own. Otherwise the groups are as large as possible: before Linux 5.15 probes can only be distinguished by the code at their
+# address.
 GROUPS = {"attached": ("static", "stripped", "musl", "cond", "rust", "forkjoin"),
           "omp": ("gomp", "region", "libomp", *TAILS), "cxx": ("user", "std", "boost", "gobar")}
-# Without what causes need a trace begins in half the time.
+# Without the probes that causes need, a trace begins in half the time.
 OPTIONS = {"omp": "--no-causes ", "cxx": "-b my_barrier --no-causes "}
-# With --discover, and by every way to attach.
+# With --discover, and by every attach method.
 LADDER = {
     "futex": (f"gen_futex --threads 4 --rounds 60 --kind wait {SHORT}", "futex", 0),
     "pthread": (f"gen --threads 4 --rounds 60 {SHORT}", "pthread", 0),
@@ -66,25 +68,26 @@ LADDER = {
     "user": (f"gen_user --threads 3 --rounds 40 {SHORT}", "user", 0),
 }
 SYSTEM = {"pthread": LADDER["pthread"]}
-ITERATIONS = 12  # of sbtloop
+ITERATIONS = 12  # iterations of sbtloop
 LATE = {"lock-sleep": 30, "sleep": 30}  # rounds
 WANDERING = ("wander", "stay")
-# Families with a barrier that names the last arriver: its serial thread, its leader.
+# Families with a barrier that identifies the last arriver, by its serial thread or its leader.
 SAY_LAST = ("pthread", "busy", "many", "processes", "static", "stripped", "cond", "user", "rust", "futex", "uneven", "sem",
             "boost")
-# Arrivals cannot be seen there, only waits: a thread that sees the word change before its system call leaves no trace, and that
-# episode is incomplete. One that comes at the very moment of the release may be taken for another episode; so may a thread that was
-# stopped between its arrival and its wait until others had left. That happens more often where CPUs take turns.
+# In these families only waits can be seen, not arrivals. If a thread sees the word change before its system call, it leaves no
+# trace, and its episode is incomplete. A thread that arrives at the moment of the release may be assigned to another episode.
+# So may a thread that was preempted between its arrival and its wait until others had left. This happens more often if CPUs
+# alternate.
 WAIT_ALONE = ("futex", "std")
-# A creator that does more between its joins than join may use results one by one: such a round is left out, and on
-# emulated CPUs, which stand still for milliseconds, some look like that.
+# A creator that does more than join between its joins may use the results one by one. Such a round is left out. On emulated
+# CPUs, which stand still for milliseconds, some rounds look like that.
 STAND_STILL = ("forkjoin",)
 OPTIONAL = ("musl", "libomp", "rust", "tail.libomp", "boost", "gobar")
-# For another machine, too, these need what is here: headers, a compiler.
+# These need headers and a compiler on this machine, even to run on another one.
 HERE_TOO = ("boost", "gobar")
-# All but the one that never sleeps: it would have a CPU for itself where there are two.
+# All kinds but the one that never sleeps, which would occupy one of two CPUs.
 HUNG = {"after": [kind for kind in test_hang.KINDS if kind != "loop"],
-        # To look at each takes a second or more, while they are traced too.
+        # Examining each kind takes a second or more, also while it is traced.
         "live": ["abba", "early", "pipe"]}
 
 
@@ -93,14 +96,15 @@ def program_of(command):
 
 
 def there(machine, rows):
-    """Some need a compiler that there may not be here; for another machine all that the others need is fetched."""
+    """Return the rows with existing programs. Some need a compiler that may not be installed here. For another machine,
+    everything else is downloaded."""
     return {name: row for name, row in rows.items() if name not in OPTIONAL or
             (machine.arch != "amd64" and name not in HERE_TOO) or
             os.path.exists(os.path.join(harness.WORKLOADS, program_of(row[0])))}
 
 
 def groups(machine):
-    """trace -> its programs"""
+    """Return trace -> its programs."""
     rows = there(machine, ATTACHED | UNLOGGED)
     found = {group: {name: rows[name] for name in names if name in rows} for group, names in GROUPS.items()}
     return {group: some for group, some in found.items() if some}
@@ -113,7 +117,7 @@ def programs(machine):
 
 
 def stamp(name):
-    """Print what is begun, for a reader of the output of a machine that does not come to its end."""
+    """Print what begins, for readers of the output of a machine that does not end."""
     return f"echo {name} $(cat /proc/uptime) | tee -a times >/dev/console\n"
 
 
@@ -123,7 +127,8 @@ def traced(name, options, command):
 
 
 def attached(run, rows, options):
-    """All of them wait until the tracer is there; $pids: theirs."""
+    """Return a script that attaches to all programs of @rows, which wait until the tracer is ready. $pids: their process
+    numbers."""
     lines = [stamp(run), "pids=\n"]
     for name, (command, _, _) in rows.items():
         log = "" if name in UNLOGGED else f"--log {run}-{name}.log"
@@ -131,7 +136,7 @@ def attached(run, rows, options):
                      f">{run}-{name}.out 2>{run}-{name}.err ) & echo $! >{run}-{name}.pid; pids=$pids${{pids:+,}}$!\n")
     for name in rows:
         lines.append(f"n=0; until grep -q ready {run}-{name}.out || [ $n = 200 ]; do sleep 0.2; n=$((n+1)); done\n")
-    # In the background no shell lets SIGINT through.
+    # A shell starts background jobs with SIGINT ignored.
     lines.append(f"""sbt-trace --json -W -o {run}.json {options} >{run}.out 2>{run}.err & sbt=$!
 n=0; until [ -s {run}.json -o $n = 300 ] || ! kill -0 $sbt; do sleep 0.2; n=$((n+1)); done
 """)
@@ -165,8 +170,8 @@ stop live; wait $sbt; echo $? >live.rc
 
 
 def command_script(machine):
-    """COMMAND's words name all that it starts, so that it is examined before: emulated, some run for less time than that
-    takes."""
+    """COMMAND's words name all programs that it starts, so that they are examined first. Under emulation, some run for less
+    time than that takes."""
     lines = [f"{command} --log command-{name}.log >command-{name}.out 2>command-{name}.err; echo $? >command-{name}.rc\n"
              for name, (command, _, _) in COMMAND.items()]
     for mode, rounds in LATE.items():
@@ -175,11 +180,11 @@ def command_script(machine):
     if machine.nodes > 1:
         lines += [f"wander {mode} 60 >{mode}.out 2>&1 & echo $! >{mode}.pid; wait $!; echo $? >{mode}.rc\n"
                   for mode in WANDERING]
-    # COMMAND itself becomes this one, and is held until its probes are there.
+    # COMMAND itself becomes this program, and is stopped until its probes are attached.
     return "".join(lines) + f"exec sbtloop --iterations {ITERATIONS} >usdt.out 2>usdt.err\n"
 
 
-# In sums kept by the kernel, where it can.
+# With sums that the kernel keeps, if it can.
 SUMS = """
 timeout 60 sbt-trace --aggregate --json -o sums.json -- gen --threads 2 --rounds 5 >sums.out 2>sums.err
 echo $? >sums.rc
@@ -205,8 +210,8 @@ def script(machine):
 
 def check_order(found, by_serial):
     """Check the last arriver, and that no thread arrived after a departure. A thread preempted between reading its clock and
-    entering the barrier comes later than it says; on emulated CPUs, which take turns, that happens in one episode of ten.
-    Where the barrier itself names the last arriver (@by_serial) that is no excuse."""
+    entering the barrier arrives later than its log says. On emulated CPUs, which alternate, this happens in one of ten
+    episodes. It is no excuse if the barrier itself identifies the last arriver (@by_serial)."""
     check_equal("arrivals after the first departure", found["impossible"], 0)
     check(found["last_checked"] > 5,
           f"hardly an episode has a last thread beyond doubt: {found['last_checked']}")
@@ -215,8 +220,8 @@ def check_order(found, by_serial):
 
 
 def against_log(trace, log, joins=0, begun=0, by_serial=False):
-    """What genlog.compare() says, if every episode was found. @begun: 1 where the first may be over in part when it is
-    attached to."""
+    """Check the result of genlog.compare() if every episode was found. @begun: 1 if the first episode may have been partly over
+    when the tracer attached."""
     check_equal("what the log says of itself", log.check(), [])
     found = trace.compare(log, margin_ns=MARGIN_NS, serial_last=by_serial)
     check_between("missing", found["missing"], 0, begun)
@@ -227,7 +232,7 @@ def against_log(trace, log, joins=0, begun=0, by_serial=False):
     return found
 
 
-# What COMMAND ran, here and in the suite commands.
+# Programs that COMMAND ran, here and in the suite commands.
 COMMANDED = ("command", "all")
 
 
@@ -236,20 +241,20 @@ def processes_of(log):
 
 
 def commanded(left, run="command"):
-    """What COMMAND starts are children: the first moments of a program that was never seen before may be missed, and
-    are counted; so are waits of one that has ended before its waits could have probes."""
+    """COMMAND starts children. The first moments of a program that was never traced before may be missed, and are counted. So
+    are waits of a program that ended before its waits could be probed."""
     trace = left.counted(run)
     check_equal("lost", {cause for cause, n in trace.end["lost"].items() if n} - {"not_examined", "wait_unprobed"}, set())
     return trace
 
 
 def too_early(trace):
-    """Crossings of children before it was known how to trace them: ranks are not held."""
+    """Return the number of crossings of children before it was known how to trace them. Ranks are not stopped."""
     return trace.end["lost"]["not_examined"]
 
 
 def leave_creator_out(trace, log):
-    """A creator that only joins is no member of the team. On emulated CPUs it may seem to have done more."""
+    """A creator that only joins is no member of the team. On emulated CPUs it may seem to work as well."""
     pids = processes_of(log)
     members = {b["participants"] for b in trace.barriers() if b["pid"] in pids and b["family"] == "forkjoin"}
     check_equal("numbers of members", len(members), 1)
@@ -258,7 +263,7 @@ def leave_creator_out(trace, log):
 
 
 def check_program(left, run, name, family, joins):
-    """One program of several in a trace."""
+    """Check one of the programs of a trace."""
     left.status(f"{run}-{name}")
     trace, log = commanded(left, run) if run in COMMANDED else left.trace(run), genlog.Log(left.path(f"{run}-{name}.log"))
     if name in STAND_STILL:
@@ -283,7 +288,7 @@ def check_program(left, run, name, family, joins):
 
 
 def check_tail(left, run, name):
-    """A jump, not a call, leads to the barrier. Until a region's function is known it has been run once."""
+    """The barrier is reached by a jump, not a call. A region must run once before its function is known."""
     left.status(f"{run}-{name}")
     pid = int(left.text(f"{run}-{name}.pid"))
     rows = [row for row in left.trace(run).barriers() if row["pid"] == pid]
@@ -292,7 +297,7 @@ def check_tail(left, run, name):
 
 
 def check_go(left, run, name):
-    """Go's stacks move: no thread may get another's return address."""
+    """Go moves its stacks: no thread may get the return address of another."""
     left.status(f"{run}-{name}")
     check_equal("its output", left.text(f"{run}-{name}.out"), "ready\ngobar: rounds=300 threads=2 ok\n")
     process = test_ladder.check_unwound(left.trace(run), name)
@@ -312,7 +317,7 @@ def one(run, name, row):
 
 
 def whole(run, rows, method=None):
-    """All programs of a trace, by one way to attach."""
+    """Check all programs of a trace, for one attach method."""
     def test(left):
         left.status(run)
         check_equal("method", {p["method"] for p in left.trace(run).session["probes"]}, {method or left.machine.rungs[0]})
@@ -325,7 +330,7 @@ def whole(run, rows, method=None):
 
 
 def ladder(left):
-    """The way that the kernel offers; counters; no episode is without causes."""
+    """Check the kernel's attach method and the counters, and that no episode lacks causes."""
     left.status("command")
     trace = commanded(left)
     check_equal("method", {p["method"] for p in trace.session["probes"]}, {left.machine.rungs[0]})
@@ -333,8 +338,8 @@ def ladder(left):
     check_equal("counters", {c["name"] for c in trace.session["counters"]}, wanted)
     members = [(e["pid"], m) for e in trace.all("episode") for m in e["threads"] if m.get("counters")]
     check(len(members) > 1000, f"crossings with counts: {len(members)}")
-    # An emulated x86-64 CPU may stand still for milliseconds between the reading of one clock and of the other, where the
-    # other CPU has its turn: of a few crossings all is wrong, and of a sum anything may be.
+    # An emulated x86-64 CPU may stand still for milliseconds between reading one clock and the other, while another CPU runs.
+    # So the times of a few crossings are wrong, and sums cannot be relied on.
     for name in wanted:
         check(sum((m["counters"].get(name) or 0) > 0 for _, m in members) >
               (0.9 if left.machine.counting else 0.5) * len(members), f"{name} is hardly counted")
@@ -355,7 +360,7 @@ def usdt(left):
     check_equal("threads", [m["index"] for m in done["threads"]], [0, 1, 2, 3])
     own = [int(us) * 1000 for us in
            re.search(r"idle us: ([\d ]+)ok", left.text("usdt.out")).group(1).split()]
-    # One that is stopped between its own look at the clock and the marker has waited for less than it thinks.
+    # A thread that is preempted between reading its own clock and the marker waits for less time than it measures.
     ratios = sorted(m["idle_ns"] / mine for mine, m in zip(own, done["threads"]))
     check_between("median of idle times over the program's own", statistics.median(ratios), 0.9, 1.01)
     check(ratios[-1] <= 1.01, f"idle for longer than the program knows of: {ratios}")
@@ -364,8 +369,8 @@ def usdt(left):
 
 
 def late(mode):
-    """Why a thread was late. Emulated CPUs stand still now and then, in the middle of anything, so that not every
-    episode is late for the known reason."""
+    """Check why a thread was late. Emulated CPUs stand still from time to time at any point, so not every episode is late for
+    the known reason."""
     def test(left):
         name, part, rounds = f"late-{mode}", test_cause.PART_OF[mode], LATE[mode]
         left.status(name)
@@ -391,7 +396,7 @@ def late(mode):
 
 
 def numa_nodes(left):
-    """Each phase begins on another node: 59 moves of two threads each."""
+    """Each phase begins on another node: 59 migrations of two threads each."""
     found = {}
     for mode in WANDERING:
         left.status(mode)
@@ -408,7 +413,7 @@ def records(text):
 
 
 def hangs(which):
-    """Of several looks one is right, and none calls it a deadlock that is none."""
+    """One of several looks is right, and none reports a deadlock if there is none."""
     def test(left):
         if which == "live":
             left.status(which)
@@ -434,7 +439,7 @@ def hangs(which):
 
 
 def sums(left):
-    """Sums by the kernel, or the sentence that says why not."""
+    """Check sums that the kernel keeps, or the sentence that gives the reason why there are none."""
     if left.machine.name == "5.10":
         left.status("sums", 1)
         check_in("sentence", "--aggregate needs Linux 6.1 or later", left.text("sums.err"))

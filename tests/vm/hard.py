@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""What is hard, on arm64: programs that cancel, jump out, fork, exec and load libraries must not notice
-the tracer, and why a thread was late must be found with that machine's registers and stacks; so must where
-threads are that are never stopped."""
+"""The hard cases on arm64: programs that cancel, jump out of waits, fork, exec and load libraries must not notice the tracer.
+The cause of a lateness must be found with that machine's registers and stacks, and so must the positions of threads that are
+never stopped."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from harness import check, check_between, check_equal, check_in
 LIBRARIES = ("libgcc_s.so.1",)  # glibc loads it when a thread is cancelled
 ROUNDS = 60  # rounds of the workload `late`
 
-# Programs that check themselves: what they are given, the exit status, and the complete episodes.
+# Programs that check themselves: their arguments, the exit status, and the number of complete episodes.
 ALIKE = {
     "longjmp_out": ("", 0, 20),
     "cancel_async": ("", 0, None),
@@ -31,7 +31,7 @@ ALIKE = {
     "dlopen_lib": ("", 0, 300),
 }
 LATE = ["cpu", "lock", "lock-sleep", "pipe", "sleep"]
-LOOKS = 4 # the first may find threads that are still on their way
+LOOKS = 4 # in the first look, threads may still be on their way
 LOOK = f"""
 mkfifo hold; sleep 100 >hold & looked <hold >looked.out 2>&1 & pid=$!
 for i in $(seq 100); do [ $(grep -c "^#" looked.out) = 16 ] && break; sleep 0.1; done
@@ -40,7 +40,7 @@ for i in $(seq {LOOKS}); do
 done
 kill $pid
 """
-ALSO = ["looked", "gen-static", "libbar.so", "libbaz.so"]  # which those use
+ALSO = ["looked", "gen-static", "libbar.so", "libbaz.so"]  # files that these programs use
 
 
 def programs(_):
@@ -61,7 +61,7 @@ def script(_):
 
 
 def alike(name):
-    """The same output and status as without a tracer, and every episode that the program knows of."""
+    """The output and the status are the same as without a tracer, and every episode that the program knows of is found."""
     _, status, known = ALIKE[name]
 
     def test(left):
@@ -69,7 +69,7 @@ def alike(name):
                     left.text(f"{name}.rc").split(), [str(status)] * 2)
         check_equal("output", left.text(f"{name}.traced"), left.text(f"{name}.bare"))
         said = re.findall(r"\bepisodes=(\d+)", left.text(f"{name}.bare"))
-        # Teams that are made and joined over and over are episodes, too, and the programs do not count them.
+        # Repeated rounds of created and joined threads are episodes, too, and the programs do not count them.
         episodes = sum(b["episodes"] for b in left.trace(name).barriers()
                        if b["family"] != "forkjoin")
         if known is not None:
@@ -81,8 +81,8 @@ def alike(name):
 
 
 def late(mode, culprit=None, stack=None):
-    """How long it was delayed, and by what. Emulated CPUs take turns on this machine's: they stand still
-    now and then, in the middle of anything, so that not every episode is late for the known reason."""
+    """Check how long a thread was delayed, and by what. Emulated CPUs share this machine's CPUs, and stand still from time to
+    time at any point. So not every episode is late for the known reason."""
     def test(left):
         name, part = f"late-{mode}", test_cause.PART_OF[mode]
         check_equal(f"status ({left.text(name + '.out')})", left.text(f"{name}.rc").strip(), "0")
@@ -112,7 +112,7 @@ def competitor(_):
 
 
 def look(left):
-    """Where each thread stays, by that machine's registers, and one that runs by a sample."""
+    """Check where each thread stays, by that machine's registers, and where a running thread is, by a sample."""
     tid = dict(re.findall(r"^# (\w+) (\d+)$", left.text("looked.out"), re.M))
     looks = [{r["tid"]: r for r in map(json.loads, left.text(f"look-{i}.json").splitlines())
               if r["type"] == "thread"} for i in range(1, LOOKS + 1)]
@@ -124,7 +124,7 @@ def look(left):
         check(found, f"{place}: {[one[int(tid[place])] for one in looks]}")
         check_equal(f"registers at {place}", {f["registers"] for f in found}, {"iterator"})
         check_equal(f"{place} to its end", {f["truncated"] for f in found}, {place == "deep"})
-    # An emulated CPU may stand still for as long as a sample is waited for.
+    # An emulated CPU may stand still for longer than sbt-trace waits for a sample.
     for thread in (one[int(tid["spin"])] for one in looks):
         if thread["sampled"]:
             check_in("where it runs", "in_spin", [f["function"] for f in thread["stack"]])

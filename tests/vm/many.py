@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Many CPUs and many threads: nothing is lost, or it is counted; the order of events is right."""
+"""Many CPUs and many threads: nothing is lost without being counted, and the order of events is right."""
 
 import genlog
 import test_loss
@@ -21,7 +21,7 @@ def script(machine):
     return f"""
 timeout 250 sbt-trace --json -W -o all.json -- {gen} --rounds {ROUNDS} --work random:1us:200ms:5 --work-by sleep \
 	--log all.log >all.out 2>all.err; echo $? >all.rc
-# A reader that does not read for a while loses some.
+# A tracer that does not read for a while loses some records.
 sbt-trace --json -W --ring-size 4 -o lossy.json -- {gen} --rounds 60 --log lossy.log \
 	>lossy.out 2>lossy.err & sbt=$!
 n=0; until [ -s lossy.json -o $n = 600 ]; do sleep 0.1; n=$((n+1)); done
@@ -43,8 +43,8 @@ def all_there(left):
 
 
 def in_order(left):
-    """Episodes one after the other; in each, no thread departs before the last arrival; and each thread's own
-    crossings follow one another."""
+    """Episodes follow one another. In each, no thread departs before the last arrival. Each thread's own crossings follow one
+    another."""
     episodes = left.trace("all").all("episode")
     before = {}
     for a, b in zip(episodes, episodes[1:]):
@@ -59,7 +59,7 @@ def in_order(left):
 
 
 def all_cpus(left):
-    """They did run everywhere."""
+    """The threads ran on all CPUs."""
     used = {m["cpu"] for e in left.trace("all").all("episode") for m in e["threads"] if m.get("cpu") is not None}
     check(len(used) > 8 or len(used) >= left.machine.cpus * 3 // 4, f"CPUs used: {sorted(used)}")
 
@@ -71,7 +71,7 @@ def lost_is_counted(left):
 
 
 def warned(left):
-    """That probes hold up one another, where they do: more than 8 CPUs before Linux 6.14."""
+    """A warning says that probes delay one another on such a kernel: with more than 8 CPUs before Linux 6.14."""
     said = "before Linux 6.14" in left.text("all.err")
     check_equal(f"warned of {left.machine.cpus} CPUs", said, left.machine.serialises)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""Hardware counters: on arm64, with an emulated PMU that counts every instruction."""
+"""Hardware counters on arm64, with an emulated PMU that counts every instruction."""
 
 import collections
 import csv
@@ -10,11 +10,11 @@ from harness import check, check_between, check_equal
 
 LIBRARIES = ()
 
-# The emulator's counters count what all its CPUs execute: to be trusted where there is one only.
+# The emulator's counters count what all its CPUs execute, so they are right only with one CPU.
 COUNTS = {
     "phases": "-W -e instructions:u,cycles:u -- pmu_phases phases.csv",
     "kernel": "-W -e instructions,cycles,task-clock -- pmu_phases kernel.csv",
-    # With the program's own two there are more than this PMU has.
+    # Together with the program's own two counters, these are more than the PMU has.
     "turns": "-W -e instructions,instructions:u,instructions:k,cycles,cycles:u,cycles:k,r8:u,"
              "r11:u -- pmu_phases turns.csv",
 }
@@ -33,7 +33,8 @@ THREADS, PHASES = 4, 12  # of pmu_phases
 
 
 def counted(left, name):
-    """(tid, phase) -> event -> the program's own count; the same of sbt-trace's; the trace; which are scaled."""
+    """Return (tid, phase) -> event -> the program's own count; the same for sbt-trace's counts; the trace; and which counts are
+    scaled."""
     left.status(name)
     trace = left.trace(name)
     own = collections.defaultdict(dict)
@@ -50,7 +51,7 @@ def counted(left, name):
 
 
 def own_counters(left):
-    """The workload's counters count what it is known to do: they are the reference."""
+    """The workload's own counters count its known instructions, so they are the reference."""
     own, _, _, _ = counted(left, "phases")
     for key, mine in own.items():
         check_between(f"instructions of {key}", mine["instructions:u"], mine["known-instructions"],
@@ -69,7 +70,7 @@ def instructions(left):
 
 
 def totals(left):
-    """Over the loop and over the run: the sums of the phases, and phase 0 too."""
+    """The counts of the loop and of the run are the sums of the phases, including phase 0."""
     _, got, trace, _ = counted(left, "phases")
     event = "instructions:u"
     check(all(got[tid, 0][event] > 40000 for tid in {tid for tid, _ in got}), "nothing in phase 0")
@@ -82,20 +83,20 @@ def totals(left):
 
 
 def kernel_too(left):
-    """Without :u the kernel's work for the thread is in it: more, by what a phase's calls take."""
+    """Without :u the kernel's work for the thread is included: the counts are higher by what a phase's system calls take."""
     own, got, trace, _ = counted(left, "kernel")
     check_equal("counters", [(c["name"], c["source"]) for c in trace.session["counters"]],
                 [("instructions", "hardware"), ("cycles", "hardware"), ("task-clock", "software")])
     for key, mine in own.items():
         check_between(f"instructions of {key}", got[key]["instructions"], mine["instructions:u"],
                       mine["instructions:u"] * 1.5 + 100000)
-        # The clock of the machine is its instructions: 2 ns each. The two are read some microseconds apart.
+        # The clock of the machine follows its instructions: 2 ns each. The two are read some microseconds apart.
         check_between(f"cycles of {key}", got[key]["cycles"], got[key]["task-clock"] * 0.97 - 5000,
                       got[key]["task-clock"] * 1.03 + 5000)
 
 
 def exactly(left):
-    """In user space sbt-trace counts what the program does and the same way around it, every time."""
+    """In user space, sbt-trace counts the program's instructions and a constant number of instructions around them."""
     own, got, _, _ = counted(left, "phases")
     more = [got[k]["instructions:u"] - mine["instructions:u"] for k, mine in own.items()]
     check_between("instructions around a phase", min(more), 1, 1000)
@@ -103,7 +104,8 @@ def exactly(left):
 
 
 def taking_turns(left):
-    """What had a counter all the time is exact; what had it for a part is scaled, says so, and is right on the whole."""
+    """Counts of events that had a counter all the time are exact. Other counts are scaled and marked as such, and are right on
+    average."""
     own, got, _, scaled = counted(left, "turns")
     seen, estimated, real = collections.Counter(), collections.Counter(), collections.Counter()
     for key, mine in own.items():

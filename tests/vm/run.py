@@ -4,15 +4,16 @@
 """sbt-trace in other kernels and on other machines, under emulation: the one binary of each architecture.
 
     run.py [--long] [--suites LIST] [--lanes N] [--keep DIR] [MACHINE...]
-                                      those of `make check-vm`, or of `make check-long`, or by name; all their suites, or
-                                      these of them (doctor,pmu); N at a time (default: one a CPU); what they leave stays in DIR
-    run.py --programs [ARGUMENTS]     names the workloads that are needed for arm64
+                                      the machines of `make check-vm`, or of `make check-long`, or those named; all their
+                                      suites, or those in LIST (doctor,pmu); N at a time (default: one per CPU); the files
+                                      that they leave stay in DIR
+    run.py --programs [ARGUMENTS]     print the workloads that are needed for arm64
 
-One line a test, a table of what each kernel has and what was used, and a last line "N passed, N failed".
-An emulated machine beside others has clocks that stand still and threads that wait for long: where a test or two fail
-in one of them (AGAIN), that one is started anew for the suites in which they are, once or twice, until all of these pass.
-A probe that sees nothing fails each time.
-build/ must be there, and build/arm64 for arm64: scripts/check-vm makes it."""
+Prints one line per test, a table of what each kernel has and what was used, and a last line "N passed, N failed". If several
+emulated machines run at once, their clocks stand still at times, and threads wait for long. If at most FEW tests of a machine
+fail, the machine is therefore started again, once or twice, with the suites of these tests, until all of them pass. At most
+AGAIN machines are. A probe that records nothing fails every time.
+build/ must exist, and build/arm64 for arm64: scripts/check-vm makes it."""
 
 import argparse
 import concurrent.futures
@@ -37,18 +38,18 @@ import pmu  # noqa: E402
 import vm  # noqa: E402
 
 BUILDS = {"amd64": os.path.join(harness.ROOT, "build"), "arm64": os.path.join(harness.ROOT, "build", "arm64")}
-SECONDS = 900  # for one virtual machine; 60 to 200 are usual next to the end-to-end tests, and more where others use the CPUs, too
-AGAIN = 3  # so often machines may be started anew in one run, each of them
-TRIES = 2  # times at most,
-FEW = 2  # where no more of their tests failed than these
-# Suites of Debian that come and go.
+SECONDS = 900  # for one virtual machine; 60 to 200 are usual beside the end-to-end tests, and more if others use the CPUs, too
+AGAIN = 3  # maximum number of machines that are started again in one run, each of them
+TRIES = 2  # this many times at most,
+FEW = 2  # if at most this many of its tests failed
+# Debian suites that appear and disappear.
 PASSING = ("bullseye", "sid")
 
 
 class Machine:
-    """@suite: Debian's, None: the machine's own. @rungs: the ways to attach that this kernel has, best first. @instead:
-    features that the doctor finds are not as they should be. @counting: time passes by instructions, and a PMU counts
-    them (arm64). @also: what suites do only where there is time for it."""
+    """@suite: Debian's suite, None: the machine's own. @rungs: the attach methods of this kernel, best first. @instead:
+    features for which the doctor reports a replacement or a lack. @counting: time follows the number of instructions, and a
+    PMU counts them (arm64). @also: what suites only do if there is time for it."""
 
     def __init__(self, name, arch, suite, rungs, instead=(), suites=(families,), cpus=2, nodes=1, counting=False,
                  release=None, also=(), is_long=False):
@@ -60,7 +61,7 @@ class Machine:
         self.found_nothing((doctor, commands, families))
 
     def found_nothing(self, suites):
-        """Nothing yet by these suites: by doctor, commands, or those that trace."""
+        """Clear the results of these suites: of doctor, of commands, or of those that trace."""
         if doctor in suites:
             self.features = {}
         if commands in suites:
@@ -69,18 +70,18 @@ class Machine:
             self.found, self.hangs, self.lasts, self.counters, self.causes, self.sums = {}, set(), [0, 0], [], [], None
 
     def suites_now(self):
-        """Those that are to run: all, or those in which tests have failed."""
+        """Return the suites to run: all, or those in which tests have failed."""
         return self.again or self.suites
 
     def has(self, suite, test):
-        """Is the @test, by its whole name, of that suite here?"""
+        """Return whether the test, by its full name, belongs to that suite here."""
         return test.startswith(f"{self.name}.{left.suite_name(suite)}.")
 
     def workload(self, name):
         return os.path.join(BUILDS[self.arch], "workloads", name)
 
     def count(self, name, result):
-        """Of genlog.compare(), for the table."""
+        """Store a result of genlog.compare() for the table."""
         found, known = self.found.get(name, (0, 0))
         self.found[name] = found + result["matched"], known + result["log_episodes"]
         self.lasts[0] += result["last_checked"] - result["last_wrong"]
@@ -90,7 +91,7 @@ class Machine:
 NO_SESSION = ("uprobe.session", "return probes")
 NO_MULTI = (*NO_SESSION, "uprobe.multi")
 ALL_COMMANDS = ("limit", "top", "tbb", "mpi")
-# Those that take longest first.
+# The machines that take longest are first.
 MACHINES = [
     Machine("6.1-arm64", "arm64", None, ["perf"], NO_MULTI, (families, commands), cpus=4, nodes=2, counting=True,
             also=("tbb",)),
@@ -102,14 +103,14 @@ MACHINES = [
             also=("files", "tbb")),
     Machine("5.10", "amd64", "bullseye", ["perf"], (*NO_MULTI, "attach cookies", "names of mappings"),
             (doctor, families, commands), release="5.10", also=("limit", "top", "mpi")),
-    # One CPU alone counts as it should.
+    # The counters are right with one CPU only.
     Machine("6.1-arm64-pmu", "arm64", None, ["perf"], NO_MULTI, (doctor, pmu), cpus=1, counting=True, release="6.1"),
-    # More than eight CPUs on one uprobe wait for one another before 6.14.
+    # Before 6.14, more than eight CPUs on one uprobe wait for one another.
     Machine("6.12-16-cpus", "amd64", "trixie", ["multi", "perf"], (*NO_SESSION, "many CPUs at once"),
             (doctor, many), cpus=16, is_long=True),
     Machine("newest-16-cpus", "amd64", "sid", ["session", "multi", "perf"], (), (many,), cpus=16, is_long=True),
     Machine("6.1-8-cpus", "amd64", None, ["perf"], NO_MULTI, (many,), cpus=8, is_long=True),
-    # What there is not time for everywhere, every day.
+    # Suites that there is no time for on every machine and every day.
     Machine("6.1-arm64-all", "arm64", None, ["perf"], NO_MULTI, (commands,), cpus=4, nodes=2, counting=True,
             also=("top", "tbb", "mpi"), is_long=True),
     Machine("6.12-all", "amd64", "trixie", ["multi", "perf"], NO_SESSION, (commands,), cpus=4, also=ALL_COMMANDS, is_long=True),
@@ -149,14 +150,14 @@ def keep(folder, machine, result):
 
 
 class Checked(harness.Test):
-    """Runs nothing of its own: what runs meanwhile are the other machines, and they are not to be ended with it."""
+    """A test context that starts no processes. Other machines run meanwhile, and must not be ended with it."""
 
     def close(self):
         shutil.rmtree(self.dir, ignore_errors=True)
 
 
 def check_left(name, function, left_behind):
-    """None, or why not."""
+    """Run a check. Return None, or why it failed."""
     try:
         function(left_behind)
     except harness.Failure as e:
@@ -167,7 +168,7 @@ def check_left(name, function, left_behind):
 
 
 def examine(machine, result, say):
-    """Returns the names of those that passed, and of those that failed (name, why)."""
+    """Return the names of the tests that passed, and of those that failed (name, why)."""
     passed, failed = [], []
     for suite in machine.suites_now():
         suite_name = left.suite_name(suite)
@@ -184,7 +185,7 @@ def examine(machine, result, say):
 
 
 def run(machine, say):
-    """What examine() wants, or what it would return: a machine that does not come up is a test that fails."""
+    """Run a machine, and return the result of examine(). A machine that does not start counts as a failed test."""
     machine.found_nothing(machine.suites_now())
     try:
         result = boot(machine)
@@ -199,10 +200,10 @@ def run(machine, say):
     return result
 
 
-# --- what each had and used -------------------------------------------------------------------------
+# --- what each kernel had and used --------------------------------------------------------------------------------
 
 def state(feature):
-    """In a word or two."""
+    """Return the state in a word or two."""
     def cell(machine):
         found = machine.features.get(feature)
         return "" if not found else found["state"] if not found["state"] == "instead" else "no"
@@ -221,7 +222,7 @@ ROWS = [
     ("also tried", lambda m: ", ".join(m.rungs[1:]) or "-"),
     ("uprobe.session", state("uprobe.session")),
     ("uprobe.multi", state("uprobe.multi")),
-    # Perf uprobes always are.
+    # Perf uprobes are always filtered by the kernel.
     ("filtered by the kernel", lambda m: state("probes of one process")(m) or ("yes" if m.rungs[0] == "perf" else "")),
     ("attach cookies", state("attach cookies")),
     ("ring buffer", state("ring buffer")),
@@ -240,7 +241,7 @@ COMMANDS = [("record, report, diff, predict", ("record", "window", "diff", "pred
 
 
 def total(names):
-    """Found, and of how many if not all were."""
+    """Return how many episodes were found, and of how many if some were missing."""
     def cell(machine):
         found, known = map(sum, zip(*(machine.found.get(n, (0, 0)) for n in names)))
         return "-" if not known else str(found) if found == known else f"{found} of {known}"
@@ -248,7 +249,7 @@ def total(names):
 
 
 def right(names):
-    """Those of the commands' tests that have passed, if not all have."""
+    """Return how many of the commands' tests passed, if not all did."""
     def cell(machine):
         passed = [name for name in names if name in machine.commands]
         return "yes" if len(passed) == len(names) else ", ".join(passed) or "-"
@@ -256,7 +257,7 @@ def right(names):
 
 
 def table(machines):
-    """One column a machine; what two machines of one kernel found is in one."""
+    """Print a table with one column per machine. Results of two machines with the same kernel share a column."""
     columns = [m for m in machines if families in m.suites and m.found]
     for m in columns:
         for other in machines:
@@ -275,7 +276,7 @@ def table(machines):
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) if columns else ""
 
 
-# --- all of them ------------------------------------------------------------------------------------
+# --- all machines -------------------------------------------------------------------------------------------------
 
 def chosen(arguments):
     machines = [m for m in MACHINES if (any(m.name == name for name in arguments.machines) if arguments.machines
@@ -320,7 +321,7 @@ def main():
                 if anew:
                     again += 1
                     machine.tries += 1
-                    # One that did not come up has no such suites.
+                    # A machine that did not start has no such suites.
                     failed_ones = [s for s in machine.suites_now() if any(machine.has(s, name) for name, _ in bad)]
                     machine.again = failed_ones or machine.again
                     good = [name for name in good if not any(machine.has(s, name) for s in machine.suites_now())]

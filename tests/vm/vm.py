@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""A virtual machine for one script: a Debian cloud kernel under emulation, an initramfs of our own.
+"""A virtual machine for one script: a Debian cloud kernel under emulation, with its own initramfs.
 
     guest = Guest("arm64", cpus=2, counting=True)
     guest.program("/bin/sbt-trace", "build/arm64/sbt-trace")    with the libraries that it needs
     result = guest.run("sbt-trace --version > version.txt")
     result.rc, result.stdout, result.files["version.txt"], result.console
 
-The script is run by a shell, as root, in an empty folder; all that it leaves there comes back. What
-the machine has to say else is on its console. It needs nothing but qemu and what debian.py fetches.
-"""
+A shell runs the script, as root, in an empty folder, and all files that it leaves there are returned. Other output of the
+machine is on its console. It needs only qemu and what debian.py downloads."""
 
 import gzip
 import io
@@ -26,9 +25,9 @@ import time
 import debian
 from debian import Failure
 
-DISK_BYTES = 512 << 20  # sparse; as much may come back
+DISK_BYTES = 512 << 20  # sparse; the maximum size of the returned files
 
-# What a machine is made of. The last of the folders with libraries is filled by debian.py.
+# The parts of a machine. debian.py fills the last of the folders with libraries.
 MACHINES = {
     "arm64": {
         "qemu": ["qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a72"],
@@ -38,7 +37,7 @@ MACHINES = {
         "triplet": "aarch64-linux-gnu",
     },
     "amd64": {
-        # Debian 12's emulator breaks cmpxchg16b when several CPUs run: Linux 6.12 dies of it.
+        # Debian 12's emulator breaks cmpxchg16b when several CPUs run, which crashes Linux 6.12.
         "qemu": ["qemu-system-x86_64", "-M", "q35", "-cpu", "qemu64,-cx16"],
         "console": "ttyS0",
         "interpreter": "/lib64/ld-linux-x86-64.so.2",
@@ -76,11 +75,11 @@ class Result:
     def __init__(self, rc, stdout, stderr, files, console, seconds):
         self.rc, self.stdout, self.stderr = rc, stdout, stderr
         self.files, self.console, self.seconds = files, console, seconds
-        self.traces = {}  # of several tests
+        self.traces = {}  # shared by several tests
 
 
 class Cpio:
-    """An archive as the kernel unpacks it ("newc")."""
+    """An archive in the format that the kernel unpacks ("newc")."""
 
     def __init__(self):
         self.out = io.BytesIO()
@@ -130,8 +129,7 @@ def needed(path):
 
 
 def modules_of(kernel, wanted):
-    """(name, bytes) of the modules wanted, and before each what it depends on. What is built in is
-    not among them."""
+    """Return (name, bytes) of the wanted modules, each after its dependencies. Modules that are built in are left out."""
     paths = {}
     for folder, _, names in os.walk(kernel):
         for name in names:
@@ -159,12 +157,12 @@ def modules_of(kernel, wanted):
 
 
 def root_of(arch):
-    """Below which packages of that architecture are here."""
+    """Return the folder with packages of that architecture."""
     return debian.sysroot(arch) if arch != "amd64" else "/"
 
 
 def library_of(arch, name):
-    """Where it is here, and where it will be there."""
+    """Return the library's path here, and its path in the guest."""
     machine = MACHINES[arch]
     folders = machine["libraries"] + [os.path.join(root_of(arch), part, machine["triplet"]) for part in ("lib", "usr/lib")]
     for folder in folders:
@@ -175,9 +173,9 @@ def library_of(arch, name):
 
 
 class Guest:
-    """@counting: time passes by the instructions that are executed, whatever the host does, and
-    both `cycles` and `instructions` exist (arm64). The emulator's `instructions` are those of all
-    CPUs together: with more than one they are of no use. @nodes: NUMA nodes, CPU i in node i % nodes."""
+    """@counting: time follows the number of executed instructions, independently of the host, and both `cycles` and
+    `instructions` exist (arm64). The emulator's `instructions` are those of all CPUs together, so they are only useful with
+    one CPU. @nodes: NUMA nodes; CPU i is in node i % nodes."""
 
     def __init__(self, arch, suite=None, cpus=1, memory=1024, counting=False, nodes=1):
         self.arch, self.machine = arch, MACHINES[arch]
@@ -188,7 +186,7 @@ class Guest:
         self.cpio = Cpio()
         for name in ("proc", "sys", "dev", "tmp"):
             self.cpio.folder(name)
-        # Until devtmpfs is there: a failure before that is printed.
+        # The console is needed until devtmpfs is mounted, so that a failure before is printed.
         self.cpio.device("dev/console", 5, 1)
         self.cpio.file("/bin/busybox", read(debian.busybox(arch)))
         self.cpio.file("/init", INIT.encode())
@@ -201,13 +199,13 @@ class Guest:
         self.cpio.file(name, data, mode)
 
     def program(self, name, path):
-        """A file, and the shared libraries that it needs, where its distribution has them."""
+        """Add a file, and the shared libraries that it needs, at their paths in the distribution."""
         self.cpio.file(name, read(path))
         interpreter = os.path.basename(self.machine["interpreter"])
         self._libraries([*needed(path), interpreter] if needed(path) else [])
 
     def library(self, name):
-        """One that is loaded by name, and those that it needs."""
+        """Add a library that is loaded by name, and those that it needs."""
         self._libraries([name])
 
     def _libraries(self, todo):
@@ -229,9 +227,9 @@ class Guest:
         raise Failure(f"there is no kernel image in {self.kernel}")
 
     def _qemu(self, folder):
-        # CPUs in turns: side by side the emulator runs code that another CPU is just changing, which kernels do whenever
-        # a probe comes or goes, and guests died of it.
-        # Guests take longest of all: of what runs beside them they come a little before it, where that is allowed.
+        # One thread emulates all CPUs alternately. With several threads, the emulator runs code that another CPU is just
+        # changing, as kernels do whenever a probe is attached or detached, and guests crashed. Guests take longest of all, so
+        # they get a little priority over other jobs if permitted.
         args = ["nice", "-n", "-2", *self.machine["qemu"], "-accel", "tcg,thread=single", "-m", str(self.memory),
                 "-smp", str(self.cpus), "-display", "none", "-monitor", "none", "-nic", "none",
                 "-no-reboot", "-no-user-config", "-kernel", self._image(),
@@ -249,19 +247,19 @@ class Guest:
         return args
 
     def run(self, script, timeout=120):
-        """May be called once."""
+        """Run the script. Call this only once."""
         with tempfile.TemporaryDirectory(prefix="sbt-vm-") as folder:
             self.cpio.file("/job", script.encode(), 0o644)
             with open(f"{folder}/initrd", "wb") as f:
                 f.write(self.cpio.finish())
             said, console, seconds = self._boot(folder, timeout)
             if not console:
-                # The emulated machine did not come as far as its kernel's first word: no fault of what it was to run.
+                # The emulated machine did not reach its kernel's first message, which is no fault of the tested program.
                 said, console, seconds = self._boot(folder, timeout)
             return self._result(f"{folder}/disk", said, console, seconds)
 
     def _boot(self, folder, timeout):
-        """What qemu says, what the guest's kernel says, and how long it took."""
+        """Boot the machine. Return qemu's output, the guest's console output, and the elapsed time."""
         with open(f"{folder}/disk", "wb") as f:
             f.truncate(DISK_BYTES)
         start = time.monotonic()

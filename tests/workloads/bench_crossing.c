@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// What a crossing costs. One thread on a barrier that counts 1, back to back (the default): ns a
-// call, minimum and median over the repetitions. With --threads T: T threads back to back for S
-// seconds: episodes and ns an episode. One JSON object on stdout. With --wait-start the pid is
-// printed first, and a line on stdin starts the measurement. With --turns the one thread measures
-// when it is told to: for each byte on stdin so many calls, and what a call took, ns, on a line.
+// Measures the cost of a crossing. By default, one thread crosses a barrier that counts 1, back to
+// back: ns per call, as minimum and median over the repetitions. With --threads T, T threads cross
+// back to back for S seconds: episodes, and ns per episode. Prints one JSON object. With
+// --wait-start, the program first prints its pid, and a line on stdin starts the measurement. With
+// --turns, each byte on stdin makes the one thread measure a number of calls, and print the time
+// per call, ns, on a line.
 #include "common.h"
 #include "median.h"
 
@@ -28,8 +29,9 @@ static void *back_to_back(void *arg)
 	word_wait(&gate, 1);
 	for (round = 0;; round++) {
 		/*
-		 * The leader looks at the clock now and then, and names the last round before it
-		 * arrives there: no thread departs from that round without knowing.
+		 * The leader reads the clock in some of the rounds. It stores the number of the
+		 * last round before it arrives there, so each thread that departs from that round
+		 * sees the number.
 		 */
 		if (leader && round % 16 == 0 && last_round == FOREVER &&
 		    now_ns() - start_ns >= seconds * NSEC_PER_SEC)
@@ -83,7 +85,7 @@ static void bench_single(uint64_t calls, uint64_t repetitions)
 	free(sample);
 }
 
-/* What it needs after it has slept is fetched first. */
+/* After the process has slept, these calls fill the caches before the measurement. */
 #define WARM_CALLS 30
 
 static void bench_turns(uint64_t calls)

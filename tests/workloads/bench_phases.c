@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// What a tracer costs a phase program: T threads do a fixed number of steps of work between
-// barriers, for R rounds. The work is counted in steps and not in time, so that anything that slows
-// the program down is seen. One JSON object on stdout: the time of the rounds, from the first
-// barrier to the last, and the CPU time of all threads in it. --turns: R rounds for each byte on
-// stdin, and what they took, ns, on a line. --calibrate: only how many steps one thread alone takes
-// in a millisecond. -DLTTNG: each crossing is told to LTTng-UST, which cannot see it otherwise.
+// Measures how much a tracer slows down a program with phases: T threads work between barriers, for
+// R rounds. The work is a fixed number of steps and not a fixed time, so the result includes
+// everything that slows the program down. Prints one JSON object: the time of the rounds, from the
+// first barrier to the last, and the CPU time of all threads meanwhile. --turns: for each byte on
+// stdin run R rounds, and print their time, ns, on a line. --calibrate: print only the number of
+// steps that one thread takes in a millisecond. -DLTTNG: report each crossing to LTTng-UST, which
+// cannot see crossings otherwise.
 #include "common.h"
 #include "median.h"
 
@@ -50,8 +51,8 @@ static void meet(void)
 }
 
 /*
- * Which round is the last, the first thread says before it arrives there: all others see it when
- * they have left.
+ * The first thread stores the number of the last round before it arrives there. The other threads
+ * see the number when they have departed from that round.
  */
 static void *body(void *arg)
 {

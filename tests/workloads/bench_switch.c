@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// What a context switch costs. After one crossing of a barrier, two threads on one CPU hand a byte
-// to and fro through pipes: every handing over is a switch. One JSON object on stdout: ns a switch,
-// minimum and median over the repetitions. With --wait-start the pid is printed first, and a line
-// on stdin starts the measurement.
+// Measures the cost of a context switch. After one crossing of a barrier, two threads on one CPU
+// pass a byte back and forth through pipes, with a switch each time. Prints one JSON object: ns per
+// switch, as minimum and median over the repetitions. With --wait-start, the program first prints
+// its pid, and a line on stdin starts the measurement.
 #include "common.h"
 #include "median.h"
 #include "pin.h"

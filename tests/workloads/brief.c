@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The sbt-trace authors
 //
 // Short processes of two threads: brief MANY [AT-A-TIME] [fork|exec|threads] [BARRIERS]. Each
-// crosses BARRIERS (2) barriers once: MANY x BARRIERS episodes in all. With "exec" each runs this
-// program anew; with "fork" it is a copy of the first; with "threads" too, and the second thread
-// at each barrier is a new one.
+// process crosses BARRIERS (2) barriers once: MANY x BARRIERS episodes in all. With "exec" each
+// process executes this program again. With "fork" it is a copy of the first process. With
+// "threads" it is a copy, too, and the second thread at each barrier is a new one.
 #include "common.h"
 
 #include <sys/wait.h>

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 //
 // Threads with asynchronous cancellation, cancelled inside pthread_barrier_wait. In each of 20
-// turns a thread crosses `meeting` three times with main, then waits on `alone`. Its second
-// member never comes, and is cancelled there.
+// turns a thread crosses `meeting` three times with main. Then it waits on `alone`, where no second
+// member ever arrives, and is cancelled.
 //
 // Known answer: 60 episodes of two threads on `meeting`; 20 arrivals on `alone` that never depart;
 // every cleanup handler runs, the inner before the outer.
@@ -57,7 +57,10 @@ int main(void)
 		pthread_t thread;
 		void *result;
 
-		/* Make it anew: a barrier is unusable after a thread was cancelled in it. */
+		/*
+		 * Initialise the barrier again, because it is unusable after a thread was cancelled
+		 * in it.
+		 */
 		must(pthread_barrier_init(&alone, NULL, 2), "pthread_barrier_init");
 		must(pthread_create(&thread, NULL, victim, (void *)(uintptr_t)turn),
 		     "pthread_create");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// As cancel_async, in C++: cancellation inside the wait must run destructors and pass through
-// catch (...), which throws it on.
+// Like cancel_async, in C++: cancellation inside the wait must run destructors and pass through
+// catch (...), which rethrows it.
 //
 // Known answer: 60 episodes of two threads on `meeting`; 20 arrivals on `alone` that never depart;
 // 40 destructors.

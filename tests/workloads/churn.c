@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Teams of short-lived threads, one after the other, thousands of them, all on a barrier at the
-// same address, which counts 2 to THREADS in turn. With --same-tids the kernel is asked to give
+// Thousands of teams of short-lived threads, one after the other. All cross a barrier at the same
+// address. Its count cycles through 2 to THREADS. With --same-tids the kernel is asked to give
 // every team the same thread ids (needs /proc/sys/kernel/ns_last_pid and the right to write it).
 //
 // Known answer: teams * rounds episodes; crossings as printed.
@@ -27,7 +27,7 @@ static void *member(void *arg)
 	return NULL;
 }
 
-/* The next thread gets the id after this one, if that is free. */
+/* Give the next thread the id after @tid, if that id is free. */
 static int set_last_tid(pid_t tid)
 {
 	char text[16];

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// What a call takes that comes after other work: R rounds of U microseconds of work over B bytes of
-// memory, then one meeting of a thread alone at a pthread barrier, which is timed. One JSON object
-// on stdout: the mean of those calls, ns, and how many there were; calls of more than 50 us were
-// interrupted by another thread and are left out.
+// Measures the cost of a call that follows other work. In each of R rounds, a thread works for U
+// microseconds on B bytes of memory, then crosses a pthread barrier alone, which is timed. Prints
+// one JSON object: the mean time of these calls, ns, and their number. Calls of more than 50 us
+// were interrupted by another thread, and are left out.
 #include "common.h"
 
 #include <getopt.h>
 
 #define MOST_NS 50000
-#define STEPS	64 /* between looks at the clock */
+#define STEPS	64 /* between reads of the clock */
 
 static volatile uint64_t sink;
 
-/* Here and there in @bytes, which is a power of two, until @ns have gone by. */
+/* Access scattered bytes of @memory until @ns have passed. @bytes is a power of two. */
 static void work(unsigned char *memory, uint64_t bytes, uint64_t ns, uint64_t *at)
 {
 	uint64_t begin = now_ns();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// What every workload needs: clocks, work of a known length, arguments, a stopgap against hanging.
-// Clean as C and as C++; no header beyond libc, because musl-gcc sees no kernel headers.
+// Common code of the workloads: clocks, work of a known length, arguments, a stopgap against
+// hanging. Valid as C and as C++. It includes only libc headers, because musl-gcc finds no kernel
+// headers.
 #ifndef WORKLOADS_COMMON_H
 #define WORKLOADS_COMMON_H
 
@@ -21,7 +22,10 @@
 #define NSEC_PER_SEC  1000000000ULL
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-/* One function in the source is one function in the binary: one source line, one call site. */
+/*
+ * Keep each function of the source a single function of the binary, so that one source line is one
+ * call site.
+ */
 #if defined(__GNUC__) && !defined(__clang__)
 #define ONE_COPY __attribute__((noinline, noclone))
 #else
@@ -39,7 +43,7 @@ __attribute__((noreturn, format(printf, 1, 2))) static inline void die(const cha
 	exit(1);
 }
 
-/* For the pthread functions, which return their error. */
+/* Fail if a pthread function returned an error. */
 static inline void must(int error, const char *what)
 {
 	if (error)
@@ -63,7 +67,7 @@ static inline uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
 }
 
-/* The time that the calling thread has been on a CPU. */
+/* Return the time that the calling thread has been on a CPU, ns. */
 static inline uint64_t thread_cpu_ns(void)
 {
 	struct timespec ts;
@@ -93,7 +97,7 @@ static inline void spin_until(uint64_t deadline)
 		;
 }
 
-/* Sleeps of a known length want the timer without the usual 50 us of slack. */
+/* Remove the default timer slack of 50 us, so that sleeps have a known length. */
 static inline void exact_timers(void)
 {
 	prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
@@ -117,7 +121,7 @@ static inline uint64_t parse_u64(const char *what, const char *text, uint64_t mi
 	return value;
 }
 
-/* A time such as 200us, 1ms, 2s or 50 (ns); *rest is left after it. */
+/* Parse a time such as 200us, 1ms, 2s or 50 (ns), and set *rest to the text after it. */
 static inline uint64_t parse_time(const char *what, const char *text, const char **rest)
 {
 	static const struct {
@@ -143,7 +147,7 @@ static inline uint64_t parse_time(const char *what, const char *text, const char
 	return value * scale;
 }
 
-/* A well-mixed 64-bit number that depends on x alone (splitmix64). */
+/* Return a well-mixed 64-bit number that depends on @x alone (splitmix64). */
 static inline uint64_t mix64(uint64_t x)
 {
 	x += 0x9e3779b97f4a7c15ULL;
@@ -152,7 +156,7 @@ static inline uint64_t mix64(uint64_t x)
 	return x ^ (x >> 31);
 }
 
-/* FNV-1a, for checksums that show that tracing changed nothing. */
+/* Return the FNV-1a checksum of results, which shows that tracing changed nothing. */
 static inline uint64_t checksum(const void *data, size_t size)
 {
 	const unsigned char *p = (const unsigned char *)data;
@@ -163,7 +167,7 @@ static inline uint64_t checksum(const void *data, size_t size)
 	return sum;
 }
 
-/* 1 for the serial thread of the episode, 0 for the others. */
+/* Return 1 for the serial thread of the episode, and 0 for the other threads. */
 static inline int serial(int rc)
 {
 	if (rc && rc != PTHREAD_BARRIER_SERIAL_THREAD)
@@ -172,8 +176,8 @@ static inline int serial(int rc)
 }
 
 /*
- * Waiting without a barrier, for programs with no other barriers than the measured ones:
- * a 32-bit word that only grows, shared between threads or processes.
+ * Wait without a barrier, for programs in which only the measured barriers may exist. The 32-bit
+ * word only grows, and threads or processes share it.
  */
 static inline void word_wait(uint32_t *word, uint32_t at_least)
 {
@@ -195,7 +199,9 @@ static inline void word_add(uint32_t *word, uint32_t value)
 	syscall(SYS_futex, word, 1 /* FUTEX_WAKE */, INT32_MAX, NULL, NULL, 0);
 }
 
-/* Until the kernel shows the thread asleep: in a barrier, when it was on its way to one. */
+/*
+ * Wait until the kernel shows the thread asleep. A thread on its way to a barrier then waits in it.
+ */
 static inline void wait_until_asleep(pid_t tid)
 {
 	char path[64], line[512];
@@ -210,13 +216,13 @@ static inline void wait_until_asleep(pid_t tid)
 		if (fgets(line, sizeof(line), f))
 			state = strrchr(line, ')');
 		fclose(f);
-		/* The name in parentheses may hold a line break: then the state is not in sight. */
+		/* If the name in parentheses has a line break, the state is on another line. */
 		calm = state && state[1] == ' ' && state[2] == 'S' ? calm + 1 : 0;
 		sleep_ns(1000000);
 	}
 }
 
-/* No workload outlives its test, whatever tracing does to it. */
+/* End the program after @seconds, whatever tracing does to it. */
 static inline void stopgap(unsigned int seconds)
 {
 	alarm(seconds);

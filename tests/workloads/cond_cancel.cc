@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Threads meet at a barrier of a mutex and a condition variable, and then one of them waits there
-// alone and is cancelled in pthread_cond_wait, which must run its destructors and leave the mutex
-// free. With "throw" the thread leaves the barrier by an exception instead, thrown as its wait is
-// over.
+// Threads cross a barrier made of a mutex and a condition variable. Then one of them waits there
+// alone, and is cancelled in pthread_cond_wait. This must run its destructors and unlock the mutex.
+// With "throw" the thread instead leaves the barrier by an exception, which is thrown when its wait
+// is over.
 //
-// Known answer: 30 episodes of three threads; 20 waits that end nowhere, each with its destructor.
+// Known answer: 30 episodes of three threads; 20 waits without an episode, each with its
+// destructor.
 #include <pthread.h>
 #include <cstdio>
 #include <cstdint>
@@ -116,7 +117,7 @@ int main(int argc, char **argv)
 		cancelled += result == PTHREAD_CANCELED;
 		counter = 0;
 	}
-	/* It would wait for ever if a cancelled thread had kept it. */
+	/* The lock would block forever if a cancelled thread still held the mutex. */
 	pthread_mutex_lock(&mutex);
 	bool ok = destroyed - before == TURNS && cancelled == (throws ? 0 : TURNS) &&
 		  before == MEMBERS * MEETINGS;

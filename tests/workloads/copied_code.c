@@ -2,27 +2,30 @@
 // Copyright (c) 2026 The sbt-trace authors
 //
 // copied_code library|rewritten|hugepages|function|compiler [--wait]: runs copies of code, or code
-// that it makes.
+// that the program makes.
 //   library     the C library's code of pthread_barrier_wait is replaced by a copy of it
-//   rewritten   the same, where the copy is written into memory that is code already
-//   hugepages   the same, which then may be written no longer, as programs do for code in large
-//               pages
-//   function    a function of its own is copied, and called in the copy
-//   compiler    nothing is copied: code is made, as compilers do that run in a program
-// Then two threads meet ten times. With --wait it says "ready" before, says "copied" after, and
-// waits for a line each time.
+//   rewritten   as `library`, but the copy is written into memory that is already executable
+//   hugepages   as `rewritten`, and the memory is then write-protected, as in programs that move
+//               their code to huge pages
+//   function    a function of this program is copied, and the copy is called
+//   compiler    nothing is copied; the program makes code at run time, like a just-in-time compiler
+// Then two threads cross a barrier ten times. With --wait the program prints "ready" before and
+// "copied" after this step, and waits for a line each time.
 #include "common.h"
 
 #include <sys/mman.h>
 
 #define ROUNDS	  10
-#define CODE_SIZE 128 /* more than the function has */
+#define CODE_SIZE 128 /* more than the size of leaf() */
 #define MADE	  200
 
 static pthread_barrier_t barrier;
 static size_t page;
 
-/* Calls nothing and reads nothing from where it lies: it runs wherever it is. */
+/*
+ * This function calls nothing, and reads nothing relative to its own address. So a copy of it works
+ * at any address.
+ */
 ONE_COPY int leaf(int *number);
 ONE_COPY int leaf(int *number)
 {
@@ -50,8 +53,8 @@ static void protect(void *at, size_t bytes)
 }
 
 /*
- * The page in which the function begins and the next one, of which the rest of the library is left
- * as it is.
+ * Replace the page in which pthread_barrier_wait() begins, and the next page. The rest of the
+ * library stays.
  */
 static void replace(const char *how)
 {
@@ -88,7 +91,10 @@ static void call_copy(void)
 		copied(numbers);
 }
 
-/* What is between is filled with breakpoints, as compilers do. */
+/*
+ * Write one ret at a different offset of each page. The other bytes are breakpoints, as compilers
+ * fill gaps.
+ */
 static void make_code(void)
 {
 	int i;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// copied_text private|shared|file [MICROSECONDS]: replaces its own text with a copy of it, as some
-// hardening tools do, or such that want large pages: in private or shared anonymous memory, or in a
-// file. Then, after that time, two threads meet ten times. Statically linked: the function where
-// they meet is in that text.
+// copied_text private|shared|file [MICROSECONDS]: replaces its own text with a copy, like hardening
+// tools, or tools that put code into huge pages. The copy is in private or shared anonymous memory,
+// or in a file. After MICROSECONDS, two threads cross a barrier ten times. The program is linked
+// statically, so the barrier function is in that text.
 #include "common.h"
 
 #include <sys/mman.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// dlopen_lib [PAUSE_US]: loads libbar.so, crosses its barrier, unloads it PAUSE_US later, and does
-// the same with libbaz.so, which the loader likely puts at the same place; so the return address is
-// that of the library now gone. Of the two threads that meet the first is the same all the time.
+// dlopen_lib [PAUSE_US]: loads libbar.so, crosses its barrier, and unloads it PAUSE_US later. Then
+// it does the same with libbaz.so, which the loader likely maps at the same address, so that return
+// addresses are equal. One of the two threads at the barriers is always the main thread.
 //
 // Known answer: 100 episodes of 2 threads at bar_wait, then 100 at baz_wait, then 100 at bar_wait.
-// Whether the place was the same is said on stderr.
+// The program prints to stderr whether the address was the same.
 #include "common.h"
 
 #include <dlfcn.h>
@@ -46,8 +46,8 @@ static uintptr_t use(const char *library, const char *function)
 	must(pthread_join(thread, NULL), "pthread_join");
 	wait_function = NULL;
 	/*
-	 * A tracer looks at what is mapped a moment after it was: what is unmapped sooner it may
-	 * not have seen.
+	 * A tracer reads the mappings a moment after they change. It may miss a library that is
+	 * unmapped sooner.
 	 */
 	usleep(pause_us);
 	dlclose(handle);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * exec_away TIMES ROUNDS: four threads meet so often; then one, not the first, executes the program
- * anew at once, so that the others end wherever they are, also on their way out of the barrier. So
- * many times; at the end of the last all end by themselves.
+ * exec_away TIMES ROUNDS: four threads cross a barrier ROUNDS times. Then one of them, not the
+ * first, executes the program again at once. This ends the other threads wherever they are, also on
+ * their way out of the barrier. It is repeated TIMES times. In the last program, all threads end by
+ * themselves.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Crosses a barrier and becomes the next program at once, so that a tracer that examines the
-// process finds another one there:
-// exec_on N NEXT OTHER executes NEXT with N - 1 OTHER NEXT, until N is 1. Built with other names
-// (MEMBER) and places, and with a wait that is in a library (WAIT).
+// Crosses a barrier and executes the next program at once, so that a tracer that examines the
+// process finds another program: exec_on N NEXT OTHER executes NEXT with N - 1 OTHER NEXT, until N
+// is 1. It is built with different function names (MEMBER) and code addresses (PAD), and with a
+// wait function in a library (WAIT).
 //
 // Known answer: one pid, N programs one after the other, 10 episodes of 3 threads each, all at the
-// one call in MEMBER (in WAIT, if that is given). PAD makes one program larger than the other.
+// one call in MEMBER (or in WAIT, if it is given).
 #include "common.h"
 
 #ifndef MEMBER
@@ -53,8 +53,8 @@ int main(int argc, char **argv)
 	if (n == 1)
 		return 0;
 	/*
-	 * Of another length each time: so its stack begins elsewhere even without ASLR, as a
-	 * program's does when it runs again.
+	 * The argument has another length each time. So the stack begins at another address even
+	 * without ASLR, as it does in a program that is run again.
 	 */
 	snprintf(left, sizeof(left), "%*llu", (int)(n % 60 * 16 + 8), (unsigned long long)n - 1);
 	execl(argv[2], argv[2], left, argv[3], argv[2], NULL);

@@ -2,7 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 //
 // Crosses barriers, then executes itself: the first time from main, the second time from another
-// thread while two more wait in a barrier that never fills. The pid stays; that thread's id goes.
+// thread while two more threads wait in a barrier that never fills. The pid stays, and the id of
+// that thread disappears.
 //
 // Known answer: one pid, three programs one after the other, 100 + 200 + 300 episodes of 3 threads,
 // and two arrivals at the end of the second program that never depart.

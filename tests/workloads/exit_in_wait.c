@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// main exits while three threads wait for it in their 11th episode.
+// main exits while the other three threads wait for it in their 11th episode.
 //
 // Known answer: 10 episodes of 4 threads, three arrivals that never depart, exit status 7.
 #include "common.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Children forked without exec, each with threads that cross a barrier of their own, at the same
+// Children are forked without exec. Each has threads that cross a barrier of their own, at the same
 // addresses in every process. The second child forks a grandchild.
 //
-// Known answer: the parent 50 episodes of 2 threads before forking and 50 after; child i (1 to 3)
-// 100 * i episodes of i + 1 threads; the grandchild 70 of 2.
+// Known answer: the parent has 50 episodes of 2 threads before forking and 50 after; child i (1 to
+// 3) has 100 * i episodes of i + 1 threads; the grandchild has 70 of 2.
 #include "common.h"
 #include "team.h"
 

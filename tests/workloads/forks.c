@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Makes processes one after another, each of which ends at once: forks N, or forks N PROGRAM for
- * processes that execute it first. Prints how long one takes from before fork() to its end, and how
- * long fork() itself takes: medians of N; and the CPU time of one, at the mean. It crosses a
- * barrier of two threads first, so that there is something to trace.
+ * Create processes one after another, each of which ends at once: forks N, or forks N PROGRAM for
+ * processes that first execute PROGRAM. Print the time from before fork() to the end of the
+ * process, and the time of fork() itself, both as medians of N. Also print the mean CPU time of a
+ * process. The program crosses a barrier of two threads first, so that there is something to trace.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static double median(double *all, int n)
 	return all[n / 2];
 }
 
-/* CPU time of all that have ended. */
+/* Return the CPU time of all children that have ended, us. */
 static double children_us(void)
 {
 	struct rusage use;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// The generator of known answers for pthread_barrier_wait; with --processes, of barriers that
-// processes share. The options and the log: gen_core.c.
+// The generator of known answers for pthread_barrier_wait. With --processes, processes share the
+// barriers. gen_core.c describes the options and the log.
 #include "gen_core.h"
 
 #ifndef GEN_FLAVOUR
@@ -11,7 +11,7 @@
 
 static pthread_barrier_t barriers[GEN_MAX_OBJECTS];
 
-/* One line a site. */
+/* Each site has its own line. */
 #define SITE(n) GEN_SITE(n, serial(pthread_barrier_wait((pthread_barrier_t *)object)))
 SITE(0)
 SITE(1)

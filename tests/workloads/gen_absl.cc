@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 //
 // Known answers for absl::Barrier, which serves one episode. --kind:
-//   place  two barriers that take turns, each constructed again in the same memory
-//   heap   the same with new and delete, as Abseil's documentation has it
+//   place  two barriers alternate, each constructed again in the same memory
+//   heap   as `place`, with new and delete, as in Abseil's documentation
 #include "gen_core.h"
 
 #include <absl/synchronization/barrier.h>
@@ -42,7 +42,7 @@ static void destroy(object *o, int turn)
 		o->turn[turn]->~Barrier();
 }
 
-/* Return which of the two barriers this thread comes to next. */
+/* Return the index of the barrier, of the two, that this thread crosses next. */
 static int next_turn(const object *o)
 {
 	static thread_local unsigned int uses[GEN_MAX_OBJECTS];
@@ -51,8 +51,8 @@ static int next_turn(const object *o)
 }
 
 /*
- * The last thread that leaves a barrier replaces it. The other threads cannot use the new barrier before that: they first
- * wait for this thread at the other barrier.
+ * The last thread that leaves a barrier replaces it. The other threads cannot use the new barrier
+ * before that, because they first wait for this thread at the other barrier.
  */
 static int leave(object *o, int turn, bool is_last)
 {
@@ -63,7 +63,7 @@ static int leave(object *o, int turn, bool is_last)
 	return 1;
 }
 
-/* As GEN_SITE(), with the new barrier constructed outside of the crossing. */
+/* Like GEN_SITE(), but the new barrier is constructed outside of the crossing. */
 #define SITE(n)                                                                          \
 	ONE_COPY static int site_##n(void *place, uint32_t member, struct gen_entry *e) \
 	{                                                                                \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Known answers for boost::barrier: a header's mutex and condition variable, inlined into the
+// Known answers for boost::barrier: the mutex and condition variable of a header, inlined into the
 // caller.
 #include "gen_core.h"
 

@@ -4,20 +4,20 @@
 // Known answers for barriers written by hand with a mutex and a condition variable. --kind:
 //   generation  a central counter and a generation; broadcast under the mutex
 //   thesis      figure 4.5 of the thesis, with the predicate loop that it lacks
-//   after       the same as generation, but broadcast after the mutex is released
+//   after       as `generation`, but broadcast after the mutex is released
 //   signals     N - 1 signals instead of one broadcast
-//   timed       pthread_cond_timedwait in turns of --timeout (1ms)
-//   clock       pthread_cond_clockwait, the same
-//   two-phase   no thread leaves before all have seen the first phase's end: every episode is two
-//               meetings, on two condition variables; the log's departure is that of the second
+//   timed       repeated calls of pthread_cond_timedwait, with --timeout (1ms)
+//   clock       repeated calls of pthread_cond_clockwait, with --timeout (1ms)
+//   two-phase   no thread leaves before all have seen the end of the first phase. Every episode has
+//               two waits, on two condition variables. The log has the departure from the second.
 //   tree        a combining tree: nodes of at most three, each a barrier of its own. The last
-//               arriver at a node goes up, and wakes the node on its way down; so a node's wake is
+//               arriver at a node goes up, and wakes the node on its way down. So a node's wake is
 //               later than its last arrival. Episodes of all nodes together: rounds * nodes
 //               (printed)
 #include "gen_core.h"
 
 #ifndef __GLIBC__
-/* musl has none: of the kinds, `clock` is for glibc. */
+/* musl lacks this function, so the kind `clock` exists with glibc only. */
 #define pthread_cond_clockwait(condition, mutex, clock, until) ((void)(until), abort())
 #endif
 
@@ -32,15 +32,15 @@ static const char *const kinds[] = { "generation", "thesis",	"after", "signals",
 struct bar {
 	pthread_mutex_t mutex;
 	pthread_cond_t condition;
-	pthread_cond_t all_out; /* two-phase */
+	pthread_cond_t all_out; /* kind two-phase: signals that all threads have left */
 	uint32_t thread_count;
 	uint32_t counter;
 	uint32_t generation;
-	uint32_t leaving; /* two-phase: how many have yet to leave */
+	uint32_t leaving; /* kind two-phase: number of threads that have not left yet */
 };
 
 struct object {
-	struct bar bar; /* or the tree's first node */
+	struct bar bar; /* the barrier, or the tree's first node */
 	struct bar node[MAX_NODES - 1];
 	uint32_t nodes;
 };
@@ -67,7 +67,10 @@ ONE_COPY static int meet_generation(struct bar *b)
 	return last;
 }
 
-/* The order of figure 4.5: wake, then reset; the generation is what the figure lacks. */
+/*
+ * Figure 4.5 of E. Novillo's thesis (University of Alberta, 2002) wakes first and then resets, like
+ * this function. The figure lacks the generation.
+ */
 ONE_COPY static int meet_thesis(struct bar *b)
 {
 	int last = 0;
@@ -109,7 +112,10 @@ ONE_COPY static int meet_after(struct bar *b)
 	return 0;
 }
 
-/* Only waiters of the old generation can be there, so no signal is stolen. */
+/*
+ * Only waiters of the old generation can be waiting, so no thread of the next one gets their
+ * signals.
+ */
 ONE_COPY static int meet_signals(struct bar *b)
 {
 	uint32_t mine;
@@ -187,7 +193,7 @@ ONE_COPY static int meet_clock(struct bar *b)
 	return last;
 }
 
-/* Odd generations: the barrier is open and its members are leaving. */
+/* In odd generations the barrier is open, and its members are leaving. */
 ONE_COPY static int meet_two_phase(struct bar *b)
 {
 	int last;
@@ -219,7 +225,10 @@ static struct bar *node_at(struct object *o, uint32_t i)
 	return i ? &o->node[i - 1] : &o->bar;
 }
 
-/* The nodes of a level follow those of the level below; width is how many come to this level. */
+/*
+ * Cross one level of the tree, and the levels above it. The nodes of a level follow those of the
+ * level below. @width is the number of threads that can arrive at this level.
+ */
 ONE_COPY static int meet_tree(struct object *o, uint32_t first, uint32_t width, uint32_t place)
 {
 	uint32_t nodes = (width + FAN_IN - 1) / FAN_IN;
@@ -244,7 +253,7 @@ ONE_COPY static int meet_tree(struct object *o, uint32_t first, uint32_t width, 
 	return last;
 }
 
-/* A jump, not a call: the caller of this function is the call site. */
+/* This function is inlined, so that its caller is the call site. */
 static inline int meet(struct object *o, uint32_t member)
 {
 	switch ((enum kind)gen.kind) {
@@ -268,7 +277,7 @@ static inline int meet(struct object *o, uint32_t member)
 	return 0;
 }
 
-/* One line a site. */
+/* Each site has its own line. */
 #define SITE(n) GEN_SITE(n, meet((struct object *)object, member))
 SITE(0)
 SITE(1)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// The generators of known answers: N threads, a chosen work for each thread and round, and their
-// own log of every arrival and departure by their own clock. tests/e2e/genlog.py reads the log. How
-// they meet is for gen.c (pthread_barrier_wait), gen_cond.c and the others to say.
+// The engine of the generators of known answers: N threads, selectable work for each thread and
+// round, and a log of every arrival and departure by the program's own clock. tests/e2e/genlog.py
+// reads the log. gen.c (pthread_barrier_wait), gen_cond.c and the others define the barriers.
 //
-// Log: lines "thread tid pid round object site arrive_ns depart_ns serial cpu_enter_ns
-// cpu_leave_ns enter_ns leave_ns", where arrive and depart are CLOCK_MONOTONIC immediately before
-// and after the call, serial is 1 for one thread of each episode (that which got
-// PTHREAD_BARRIER_SERIAL_THREAD, or the last to arrive, or where none can know, the team's first),
-// and cpu_ are the thread's own CPU time, read between enter_ns and arrive_ns, and between
-// depart_ns and leave_ns. Lines that begin with # state the options and, for each process, the
-// addresses of its barriers. With several teams, object is team * barriers + barrier.
+// Log: lines "thread tid pid round object site arrive_ns depart_ns serial cpu_enter_ns cpu_leave_ns
+// enter_ns leave_ns". arrive and depart are CLOCK_MONOTONIC immediately before and after the call.
+// serial is 1 for one thread of each episode: the thread that got PTHREAD_BARRIER_SERIAL_THREAD, or
+// the last arriver, or if neither is known, the team's first. cpu_ are the thread's own CPU time,
+// read between enter_ns and arrive_ns, and between depart_ns and leave_ns. Lines that begin with #
+// have the options and, for each process, the addresses of its barriers. With several teams, object
+// is team * barriers + barrier.
 #include "gen_core.h"
 
 #include <fcntl.h>
@@ -25,21 +25,24 @@
 
 #define MAX_WORKERS   4096
 #define MAX_PROCESSES 64
-#define LOGGED_ROUNDS (1U << 20) /* when a time limits the run and a log is kept */
+#define LOGGED_ROUNDS (1U << 20) /* rounds if a time limits the run and a log is kept */
 
 struct worker {
 	pid_t tid;
 	pid_t pid;
 	uint64_t crossings;
 	uint64_t serials;
-	uint64_t barriers_at; /* the address in the worker's own process */
+	uint64_t barriers_at; /* address of the barriers in the worker's own process */
 };
 
-/* Shared by all processes of a run; the workers, their entries and the barriers follow. */
+/*
+ * Shared by all processes of a run. The workers, their log entries and the barriers follow in
+ * memory.
+ */
 struct shared {
 	uint32_t gate;
 	uint32_t ready;
-	uint32_t generation; /* --recreate: how often the barriers were made again */
+	uint32_t generation; /* --recreate: how often the barriers were initialised again */
 	uint32_t stop;
 	uint64_t start_ns;
 	uint64_t last_round;
@@ -54,27 +57,27 @@ enum pattern { WORK_NONE, WORK_FIXED, WORK_STAIR, WORK_ROTATE, WORK_RANDOM };
 struct gen_options gen = { .threads = 4, .teams = 1 };
 
 static struct {
-	uint32_t barriers; /* in each team */
+	uint32_t barriers; /* number of barriers in each team */
 	uint32_t sites;
-	uint32_t count; /* of each barrier */
+	uint32_t count; /* threads that each barrier counts */
 	uint32_t recreate;
 	uint64_t capacity; /* log entries kept for each worker */
 	uint64_t duration_ns;
 	uint32_t alarm;
 	int mixed, cyclic, forever, wait_start;
-	uint32_t sleeping; /* 0: none, 1: all, 2: every other thread */
+	uint32_t sleeping; /* threads that sleep to work; 0: none, 1: all, 2: every other */
 	const char *log, *shm;
 	enum pattern pattern;
 	uint64_t base_ns, extra_ns, seed;
 	uint64_t fixed_ns[MAX_WORKERS];
-	uint32_t rank, ranks; /* MPI: this process is one worker of so many; 0: no */
+	uint32_t rank, ranks; /* MPI: rank of this process, and number of ranks; 0: no MPI */
 } opt = { .barriers = 1, .alarm = STOPGAP_SECONDS };
 
 static const struct gen_family *family;
 
 static struct shared *shared;
 static size_t shared_size;
-static char *reservation; /* --shm: one place for each process's mapping */
+static char *reservation; /* --shm: address range for the mapping of each process */
 static int shm_fd = -1;
 static struct gen_entry *entries(uint32_t worker)
 {
@@ -184,7 +187,9 @@ int gen_time_is_up(void)
 	return opt.duration_ns && now_ns() - shared->start_ns >= opt.duration_ns;
 }
 
-/* --recreate: counts take turns, and with the smaller one the last thread sits out. */
+/*
+ * With --recreate, two counts alternate. With the smaller one, the last thread does not take part.
+ */
 static uint32_t count_of_segment(uint64_t segment)
 {
 	return segment % 2 ? opt.count - 1 : opt.count;
@@ -196,7 +201,7 @@ static void make_barriers(uint32_t count)
 		family->make(barrier_at(i), count);
 }
 
-/* Whether the worker takes part in the segment that begins with this round. */
+/* Return whether the worker takes part in the segment that begins with this round. */
 static int enter_segment(uint32_t index, uint64_t round)
 {
 	uint64_t segment = round / opt.recreate;
@@ -226,8 +231,8 @@ static void run_rounds(uint32_t index)
 			}
 		}
 		/*
-		 * Worker 0 names the last round before it arrives there, so a thread that leaves
-		 * that round has the name, and none can have left it without.
+		 * Worker 0 stores the number of the last round before it arrives there. So each
+		 * thread that departs from that round sees the number.
 		 */
 		if (index == 0 && shared->last_round == GEN_FOREVER && gen_time_is_up())
 			__atomic_store_n(&shared->last_round, round, __ATOMIC_RELEASE);
@@ -240,8 +245,9 @@ static void run_rounds(uint32_t index)
 }
 
 /*
- * More threads than the barrier counts: any thread takes part, so the rounds of one thread are
- * not those of another. The crossings in all are a multiple of the count, and none is left over.
+ * Take a ticket for one crossing. There are more threads than the barrier counts, and any of them
+ * may cross, so threads have different numbers of rounds. The number of tickets is a multiple of
+ * the count, so no thread waits forever.
  */
 static int take_ticket(void)
 {
@@ -249,7 +255,7 @@ static int take_ticket(void)
 
 	pthread_mutex_lock(&shared->mutex);
 	if (gen_time_is_up()) {
-		/* Those already in the barrier still need company. */
+		/* Threads that already wait in the barrier still need the rest of their episode. */
 		uint64_t last = (shared->next_ticket + opt.count - 1) / opt.count * opt.count;
 
 		if (last < shared->tickets)
@@ -339,7 +345,7 @@ static pid_t start_process(uint32_t process)
 	prctl(PR_SET_PDEATHSIG, (unsigned long)SIGKILL, 0UL, 0UL, 0UL);
 	set_alarm();
 	if (shm_fd >= 0) {
-		/* The same file at another address in each process. */
+		/* Map the same file at another address in each process. */
 		char *place = reservation + (process + 1) * shared_size;
 		void *p = mmap(place, shared_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
 			       shm_fd, 0);
@@ -408,7 +414,7 @@ static void wait_for_start(const pid_t *pids)
 		if (fds[1].revents)
 			break;
 		if (fds[0].revents) {
-			/* The end of stdin is no line: then only the signal is left. */
+			/* After the end of stdin, only the signal can stop the run. */
 			if (read(STDIN_FILENO, &c, 1) != 1)
 				fds[0].fd = -1;
 			else if (c == '\n')
@@ -715,7 +721,7 @@ static void parse_options(int argc, char **argv)
 		die("--recreate: needs two threads at least and one process");
 	if (opt.shm && !gen.processes)
 		die("--shm: needs --processes");
-	/* Only one team can know which round is the last. */
+	/* Worker 0 decides which round is the last, which works for one team only. */
 	if (gen.teams > 1 && (opt.duration_ns || opt.forever))
 		die("--teams: not with --duration or --forever");
 	if (opt.cyclic + !!opt.recreate + (gen.teams > 1) > 1)
@@ -731,13 +737,13 @@ static void parse_options(int argc, char **argv)
 	gen.logging = opt.log != NULL;
 	opt.capacity = 1;
 	if (opt.log)
-		/* A thread is in an episode once at most. */
+		/* A thread is a member of an episode at most once. */
 		opt.capacity = opt.cyclic ? gen.rounds * gen.workers / opt.count + 1 : gen.rounds;
 	if (opt.capacity > (1ULL << 34) / sizeof(struct gen_entry) / gen.workers)
 		die("--log: too many rounds to keep in memory");
 }
 
-/* Every episode has exactly one serial thread: the episodes, by the barrier's own account. */
+/* Count the episodes by the threads that were serial, because each episode has exactly one. */
 static uint64_t count_episodes(void)
 {
 	uint64_t episodes = 0, crossings = 0, expected = 0;
@@ -808,7 +814,10 @@ static void run_threads(void)
 	join_team(team);
 }
 
-/* Threads that are not ours to start: the first to come begins. */
+/*
+ * Run the members in threads that the family creates. The run begins without waiting for all of
+ * them.
+ */
 static void run_family(void)
 {
 	for (uint32_t i = 0; i < gen.workers; i++)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Known answers for the commonest meeting of all: main creates workers and joins them, a round each
-// time, every worker a new thread. The workers' ends are the arrivals; the last entry of a round in
-// the log is main, which arrives where it begins to join and departs when it has joined all. The
-// departure of a worker cannot be seen: the log has main's departure for all. --kind:
+// Known answers for fork-join rounds: in each round main creates workers and joins them, and every
+// worker is a new thread. The workers' ends are the arrivals. The last entry of a round in the log
+// is main, which arrives where it begins to join and departs when it has joined all. The departure
+// of a worker cannot be seen, so the log has main's departure for all. --kind:
 //   order     joined in the order of creation
-//   reverse   in the reverse order
-//   busy      as order, but main works as long as the first worker before it joins
+//   reverse   joined in the reverse order
+//   busy      as `order`, but main works as long as the first worker before it joins
 //   exit      workers end by pthread_exit
-// As C++ it makes and joins objects of std::thread.
+// Built as C++, it creates and joins objects of std::thread.
 #include "gen_core.h"
 
 #ifdef __cplusplus
@@ -28,7 +28,7 @@ static const char *const kinds[] = { "order", "reverse", "busy", "exit", NULL };
 
 static uint64_t this_round;
 
-/* Arrives with its last instruction that can be written down. */
+/* The arrival is read as late as possible before the worker ends. */
 static void *worker(void *arg)
 {
 	uint32_t index = (uint32_t)(uintptr_t)arg;

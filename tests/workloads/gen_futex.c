@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Known answers for barriers written by hand with the futex system call. Private to the process, or
-// with --shared or --processes not; with --timeout every wait gives up after so long (ETIMEDOUT)
-// and begins again. Waits that come too late end with EAGAIN. --kind:
+// Known answers for barriers written by hand with the futex system call. Futexes are private to the
+// process, unless --shared or --processes is given. With --timeout every wait ends after that time
+// (ETIMEDOUT), and is repeated. Waits that begin too late end with EAGAIN. --kind:
 //   wait      FUTEX_WAIT and FUTEX_WAKE on a sense that is reversed in every episode
 //   bitset    FUTEX_WAIT_BITSET and FUTEX_WAKE_BITSET
-//   waitv     futex_waitv, of one word (Linux 5.16)
-//   waitv2    futex_waitv, of two words: the second is never woken
-//   requeue   one is woken, the others are requeued to a second word and woken there in turn, by
-//             each that leaves
-//   spin      2000 turns of a loop before the wait
+//   waitv     futex_waitv, with one word (Linux 5.16)
+//   waitv2    futex_waitv, with two words: the second is never woken
+//   requeue   one thread is woken, and the others are requeued to a second word. Each thread that
+//             leaves wakes the next there.
+//   spin      2000 iterations of a loop before the wait
 #include "gen_core.h"
 
 #include <limits.h>
@@ -24,7 +24,7 @@ enum kind { WAIT, BITSET, WAITV, WAITV2, REQUEUE, SPIN };
 
 static const char *const kinds[] = { "wait", "bitset", "waitv", "waitv2", "requeue", "spin", NULL };
 
-/* As struct futex_waitv, which older headers lack. */
+/* Same layout as struct futex_waitv, which older headers lack. */
 struct waiter {
 	uint64_t value;
 	uint64_t address;
@@ -33,10 +33,10 @@ struct waiter {
 };
 
 struct bar {
-	uint32_t sense; /* the word */
+	uint32_t sense; /* the futex word that threads wait on */
 	uint32_t remaining;
 	uint32_t count;
-	uint32_t second; /* waitv2, requeue */
+	uint32_t second; /* second futex word of the kinds waitv2 and requeue */
 	char line[48];
 };
 
@@ -49,7 +49,7 @@ static long futex(uint32_t *word, int op, uint32_t value, const struct timespec 
 		       second, bits);
 }
 
-/* Relative for FUTEX_WAIT, absolute for the others. */
+/* Return the timeout: relative for FUTEX_WAIT, absolute for the other operations. */
 static const struct timespec *timeout(struct timespec *ts, int absolute)
 {
 	uint64_t ns = gen.timeout_ns + (absolute ? now_ns() : 0);
@@ -102,7 +102,10 @@ static void wake_all(struct bar *b, uint32_t now)
 		futex(&b->sense, FUTEX_WAKE_BITSET, INT_MAX, NULL, NULL, 0x0a);
 		break;
 	case REQUEUE:
-		/* The fourth argument is how many to requeue, the last what the word must be. */
+		/*
+		 * The fourth argument is the number of waiters to requeue, the last one the
+		 * expected value of the word.
+		 */
 		futex(&b->sense, FUTEX_CMP_REQUEUE, 1, (const struct timespec *)INT_MAX, &b->second,
 		      now);
 		break;
@@ -133,7 +136,7 @@ ONE_COPY static int meet(struct bar *b)
 	return 0;
 }
 
-/* One line a site. */
+/* Each site has its own line. */
 #define SITE(n) GEN_SITE(n, meet((struct bar *)object))
 SITE(0)
 SITE(1)

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Known answers for MPI: gen_openmpi and gen_mpich are this, to be run by the mpirun of each, one
-// rank for each member. The log's site is the kind's number, thread the rank. --kind: barrier,
-// allreduce, ..., each a collective that no rank leaves before all arrived; pbarrier by its
-// profiling name, ibarrier as MPI_Ibarrier and MPI_Wait; all: these in turn. With --teams 2 every
-// half of the ranks has a communicator of its own (made by one MPI_Comm_split of all). The last
-// three kinds do not synchronise: bcast, reduce, scan; they are not in `all`, and have no --log.
-// Nor is in `all` `two`: MPI_Barrier, and before each, for 5 ms, MPI_Allreduce, as often as it
-// goes, among the rank itself alone, and once among all; every 150 times all go on with a duplicate
-// of the communicator. Besides, there is one MPI_Send of each rank but 0 and nothing collective.
-// With FORTRAN the calls are those of gen_mpif.f90, by mpif.h's names or, f08 in front, by
-// mpi_f08's.
+// Known answers for MPI: gen_openmpi and gen_mpich are built from this file. Run them with the
+// mpirun of each, with one rank for each member. In the log, the site is the kind's number, and the
+// thread is the rank. --kind: barrier, allreduce, ..., each a collective that no rank leaves before
+// all have arrived; pbarrier calls the profiling name; ibarrier calls MPI_Ibarrier and MPI_Wait;
+// `all` uses these kinds alternately. With --teams 2 each half of the ranks has its own
+// communicator (made by one MPI_Comm_split of all). The kinds bcast, reduce and scan do not
+// synchronise. They are not in `all`, and have no --log. The kind `two` is not in `all`, either. It
+// calls MPI_Barrier. Before each barrier, each rank repeats MPI_Allreduce on itself alone for 5 ms,
+// and calls it once on all ranks. Every 150 times all ranks continue with a duplicate of the
+// communicator. At the end, each rank but 0 calls MPI_Send to pass its log to rank 0. With FORTRAN
+// the calls are those of gen_mpif.f90, through mpif.h or, with f08 in the kind's name, through
+// mpi_f08.
 #include "gen_core.h"
 
 #include <mpi.h>
@@ -19,7 +20,7 @@
 #define MAX_RANKS 64
 
 static struct {
-	MPI_Comm comm; /* the team's */
+	MPI_Comm comm; /* communicator of this rank's team */
 	int size;
 	int in[MAX_RANKS], out[MAX_RANKS], ones[MAX_RANKS], places[MAX_RANKS];
 } mpi;
@@ -148,7 +149,7 @@ static gen_site *const sites[] = { site_0,  site_1,  site_2,  site_3,  site_4,
 
 #endif
 
-/* All crossings come to rank 0, which writes the log. */
+/* Send all crossings to rank 0, which writes the log. */
 static void gather(uint32_t rank, uint32_t ranks)
 {
 	uint32_t first = rank ? rank : 1, end = rank ? rank + 1 : ranks;

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Known answers for OpenMP: gen_gomp is this by GCC, gen_libomp by clang. Each kind has a pragma
-// and so a line of its own; the log's site is the kind's number. --kind:
+// Known answers for OpenMP: GCC builds gen_gomp from this file, and clang builds gen_libomp. Each
+// kind has its own pragma, on a line of its own. In the log, the site is the kind's number. --kind:
 //   barrier       #pragma omp barrier
-//   for           the end of a loop with one turn for each thread, static
-//   dynamic       the end of a loop handed out in turn: a thread without a turn arrived at its
-//                 start
+//   for           the end of a loop with one iteration for each thread, static
+//   dynamic       the end of a loop with a dynamic schedule: a thread without an iteration arrived
+//                 at the loop's start
 //   sections      the end of sections
-//   single        the end of a single; its executor arrives after it
+//   single        the end of a single; the thread that executes it arrives after it
 //   tasks         a barrier at which each thread's two tasks wait to be executed
-//   copyprivate   the end of a single that hands a value to the others; GCC puts a barrier behind
-//   all           of these, one after the other
-//   region        the end of a parallel region, a new one every round
-//   parallel-for  the end of a parallel for, a new one every round
-// With --teams K, K nested teams, each in a parallel region of its own, inside one of K threads.
-// At the end of a region only the master can see itself leave: the log's departure of the others
-// is where the next region finds them, for the last round the master's.
+//   copyprivate   the end of a single that passes a value to the others; GCC adds a barrier after
+//                 it
+//   all           these kinds, one after the other
+//   region        the end of a parallel region, a new one in every round
+//   parallel-for  the end of a parallel for, a new one in every round
+// With --teams K there are K nested teams, each in a parallel region of its own inside one of K
+// threads. At the end of a region only the master can see its own departure. For the other threads,
+// the log has the start of the next region, or in the last round, the master's departure.
 #include "gen_core.h"
 
 #include <omp.h>
@@ -130,7 +131,7 @@ ONE_COPY static int site_copyprivate(void *object, uint32_t member, struct gen_e
 static gen_site *const sites[] = { site_barrier, site_for,   site_dynamic,    site_sections,
 				   site_single,	 site_tasks, site_copyprivate };
 
-/* A nested team, or the only one. */
+/* Run a nested team, or the only team. */
 static void run_team(uint32_t first, uint32_t n)
 {
 #pragma omp parallel num_threads((int)n)
@@ -150,7 +151,7 @@ static void run(uint32_t n)
 	run_team((uint32_t)omp_get_thread_num() * (n / teams), n / teams);
 }
 
-/* The thread's part in a round that ends with the region; its departure from the one before. */
+/* Work for a round that ends with the region. Also log the departure from the previous round. */
 static void part(uint64_t round)
 {
 	uint32_t index = (uint32_t)omp_get_thread_num();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Known answers for Rust's std::sync::Barrier: the calls are in gen_rust.rs. The log's addresses
-// are those of the pointers to the barriers.
+// Known answers for Rust's std::sync::Barrier. The calls are in gen_rust.rs. The addresses in the
+// log are those of the pointers to the barriers.
 #include "gen_core.h"
 
 void *rust_barrier_new(uint32_t count);

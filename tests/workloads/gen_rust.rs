@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Known answers for Rust's std::sync::Barrier; gen_rust.c is the rest. One function a site.
+// Known answers for Rust's std::sync::Barrier; gen_rust.c has the rest. Each site is a function.
 use std::ffi::c_void;
 use std::sync::Barrier;
 

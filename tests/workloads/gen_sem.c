@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Known answers for barriers written by hand with POSIX semaphores, in which no thread wakes all at
-// once. --kind:
-//   dissemination  log2(N) rounds of one sem_post to and one sem_wait for another member each; two
-//                  sets of semaphores in turn, for a quick member may be a whole episode ahead.
-//                  No word is common to all: not to be found from behaviour
-//   turnstiles     the last to arrive posts N times, and again the last to leave
+// Known answers for barriers written by hand with POSIX semaphores, in which no thread wakes all
+// threads at once. --kind:
+//   dissemination  log2(N) rounds. In each, a thread posts the semaphore of one member and waits
+//                  for its own. Two sets of semaphores alternate, because a fast member may be one
+//                  episode ahead. No word is common to all threads, so the barrier cannot be
+//                  discovered.
+//   turnstiles     the last arriver posts N times, and so does the last thread that leaves
 #include "gen_core.h"
 
 #include <semaphore.h>
@@ -65,7 +66,7 @@ static inline int meet(struct bar *b, uint32_t member)
 	return gen.kind == DISSEMINATION ? meet_dissemination(b, member) : meet_turnstiles(b);
 }
 
-/* One line a site. */
+/* Each site has its own line. */
 #define SITE(n) GEN_SITE(n, meet((struct bar *)object, member))
 SITE(0)
 SITE(1)

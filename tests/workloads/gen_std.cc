@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Known answers for what C++20 has. --kind:
+// Known answers for the barriers of C++20. --kind:
 //   barrier     std::barrier::arrive_and_wait
-//   completion  the same, with a completion function of its own
-//   split       arrive(), 20 us of work, wait(token): the log's arrival is that of arrive()
-//   drop        a member more than there are threads, which has left by arrive_and_drop at the
-//               start
-//   latch       std::latch::arrive_and_wait; three latches in turn, each made anew for its next use
-//   countdown   all but the first member only count_down, which leaves no trace and does not wait;
-//               the first waits. No --log
+//   completion  as `barrier`, with a completion function
+//   split       arrive(), 20 us of work, wait(token); the log has the arrival of arrive()
+//   drop        the barrier counts one more member, which left by arrive_and_drop at the start
+//   latch       std::latch::arrive_and_wait; three latches alternate, each constructed anew for its
+//               next use
+//   countdown   all members but the first only call count_down, which leaves no trace and does not
+//               wait; the first waits. No --log
 #include "gen_core.h"
 
 #include <barrier>
@@ -71,7 +71,10 @@ static int meet_split(object *o)
 	return 0;
 }
 
-/* How often this thread has come to the object: with --barriers not each round. */
+/*
+ * Return how often this thread has used the object. With --barriers it does not use it in each
+ * round.
+ */
 static uint64_t next_use(const object *o)
 {
 	static thread_local uint64_t uses[GEN_MAX_OBJECTS];
@@ -80,8 +83,9 @@ static uint64_t next_use(const object *o)
 }
 
 /*
- * In use r the first member makes latch r + 1 anew before it arrives: all have arrived at r - 1, so
- * all have left r - 2, the last use of that latch; and none comes to r + 1 before it has arrived.
+ * In use r, the first member constructs latch r + 1 before it arrives. All members have arrived at
+ * r - 1, so all have left r - 2, the last use of the same latch. No member uses r + 1 before the
+ * first member has arrived at r.
  */
 static std::latch *next_latch(object *o, uint32_t member)
 {
@@ -99,7 +103,10 @@ static int meet_latch(std::latch *latch)
 	return 0;
 }
 
-/* Threads that do not wait are delayed until the first has made this round's latch. */
+/*
+ * Threads that do not wait are delayed until the first thread has constructed the latch of this
+ * round.
+ */
 static int count_down(object *o, uint32_t member)
 {
 	uint64_t use = next_use(o);

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Known answers for a user's own barrier functions: atomics and sched_yield, so that nothing but
-// their symbols can show them. --kind, and what is to be named to a tracer:
+// Known answers for a user's own barrier functions. They use atomics and sched_yield, so that only
+// their symbols identify them. --kind, and the functions to name to a tracer:
 //   one        int my_barrier(struct bar *b)
 //   second     int my_barrier_on(int colour, struct bar *b): the object is the second argument
 //   global     int my_global_barrier(): no argument, one object for all
 //   pair       int my_barrier_begin(struct bar *b), void my_barrier_end(struct bar *b)
 //   method     int team::barrier::wait(unsigned), mangled
-//   throws     int my_throwing_barrier(struct bar *b): every fourth crossing of a thread ends in a
-//              C++ exception, thrown after the meeting and caught by the caller
-//   jumps      the same with longjmp: int my_jumping_barrier(struct bar *b, jmp_buf)
-//   two        my_barrier, and for 5 ms before each meeting int my_hot_barrier(struct bar *b), as
-//              often as it goes, at one of the thread's own, which counts 1
-//   mixed      my_barrier, and before each meeting a hundred others at one object, to which every
-//              other thread comes by my_hot_barrier, the rest by int my_second_barrier(struct bar
-//              *b); there is one each 5 ms
-// At the end of two and mixed one JSON object: when each meeting was over (CLOCK_MONOTONIC), how
-// often my_hot_barrier had been called by then, and the CPU time of the process. At the end of
-// throws and jumps: how many exceptions were caught, destructors run, jumps made.
+//   throws     int my_throwing_barrier(struct bar *b): every fourth crossing of a thread ends with
+//              a C++ exception, thrown after the episode and caught by the caller
+//   jumps      as `throws`, with longjmp: int my_jumping_barrier(struct bar *b, jmp_buf)
+//   two        my_barrier; for 5 ms before each crossing, each thread repeats int
+//              my_hot_barrier(struct bar *b) on an object of its own, which counts 1
+//   mixed      my_barrier, every 5 ms. Before each crossing, all threads cross one other object a
+//              hundred times: every other thread by my_hot_barrier, the rest by int
+//              my_second_barrier(struct bar *b)
+// At the end, `two` and `mixed` print one JSON object. For each episode of my_barrier it has its
+// end (CLOCK_MONOTONIC), the number of calls of the hot barriers so far, and the CPU time of the
+// process. `throws` and `jumps` print how many exceptions were caught, destructors run, and jumps
+// made.
 #include "gen_core.h"
 
 #include <sched.h>
@@ -33,7 +34,7 @@ struct bar {
 	uint32_t count;
 	uint32_t arrived;
 	uint32_t generation;
-	uint32_t crossings; /* throws, jumps */
+	uint32_t crossings; /* kinds throws and jumps */
 	char line[48];
 };
 
@@ -49,7 +50,7 @@ static struct {
 	uint32_t rounds;
 } hot;
 
-/* Its caller is to be the function with a name. */
+/* Always inlined, so that its caller is the function that has the barrier's name. */
 static inline __attribute__((always_inline)) uint32_t arrive_at(struct bar *b, int *last)
 {
 	uint32_t mine = __atomic_load_n(&b->generation, __ATOMIC_ACQUIRE);
@@ -171,7 +172,7 @@ struct unwound {
 	}
 };
 
-/* Between the barrier and the catch there is something to unwind. */
+/* A frame with a destructor, which the exception unwinds between the barrier and the catch. */
 ONE_COPY static int guarded(struct bar *b)
 {
 	unwound u;
@@ -226,7 +227,7 @@ ONE_COPY static void go_hot(uint32_t member, uint64_t until)
 		for (int i = 0; i < 50; i++)
 			my_hot_barrier(&own);
 		n += 50;
-		/* The last of a meeting reads it. */
+		/* The last arriver of an episode reads this number. */
 		__atomic_store_n(&hot.calls[member], n, __ATOMIC_RELAXED);
 	} while (now_ns() < until);
 }
@@ -247,8 +248,8 @@ ONE_COPY static void go_mixed(uint32_t member, uint64_t until)
 }
 
 /*
- * Called by the last arriver, before any of them goes on to the next episode: none can end that
- * without it.
+ * Record the end of an episode. The last arriver calls this before any member can arrive at the
+ * next episode.
  */
 static void note_round(void)
 {
@@ -287,7 +288,7 @@ static void print_list(const char *name, const uint64_t *values)
 	printf("]");
 }
 
-/* Calls of my_barrier; one line a kind. */
+/* The calls of the barrier functions, with one line for each kind. */
 GEN_SITE(0, my_barrier(of(object)))
 GEN_SITE(1, my_barrier_on(1, of(object)))
 GEN_SITE(2, my_global_barrier())

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// A barrier written by hand with a condition variable, that three threads pass at two places, 25
-// times each. Built by tests/e2e/test_frames.py in many ways: -DWRAPPED: through a function more;
-// -DINLINED: in the threads' own function.
+// A barrier written by hand with a condition variable, which three threads cross at two call sites,
+// 25 times each. tests/e2e/test_frames.py builds it in many variants: -DWRAPPED: through another
+// function; -DINLINED: in the threads' own function.
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// The same as hand.c in C++.
+// Like hand.c, in C++.
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Barriers by hand on std::atomic<>::wait() and notify_all(): hand_atomic THREADS ROUNDS [LATE]
-// A generation, std::atomic<int>, which is waited for where it lies; with WIDE std::atomic<long>,
-// for which a table of the library is waited at.
-// LATE: the thread that always comes last; without it another one does each time
+// Hand-written barriers on std::atomic<>::wait() and notify_all(): hand_atomic THREADS ROUNDS
+// [LATE]. The generation is a std::atomic<int>, which threads wait on directly. With WIDE it is a
+// std::atomic<long>, for which threads wait on a table of the library. LATE: the thread that always
+// arrives last; without it, another thread does each time.
 #include <atomic>
 #include <chrono>
 #include <cstdio>

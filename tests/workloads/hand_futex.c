@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// The same as hand.c on a futex. -DHELPER: the system call is in a function of its own; -DHELPERS:
-// in two, one that waits and one that wakes. -DLATE=...: how long a thread works, in µs.
+// Like hand.c, but on a futex. -DHELPER: the system call is in a separate function; -DHELPERS: in
+// two functions, one that waits and one that wakes. -DLATE=...: how long a thread works, in µs.
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdlib.h>

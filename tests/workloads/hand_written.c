@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Barriers of a mutex and a condition variable in the forms in which programs have them, which
-// count their own episodes:
+// Barriers with a mutex and a condition variable, in the forms that programs use. They count their
+// own episodes:
 //   hand_written KIND THREADS ROUNDS [LATE]
 //     macro      a macro, expanded in four functions, on one object
-//     arms       the macro at the end of two functions that are called in the arms of an if: in
-//                line, they have one end
-//     steps      the macro twice, on two objects, in a function that is put in line; between them
-//                one thread works
-//     written    two barriers written out in one small function, on two objects; between them one
-//                thread works
-//     slow       the same, but that thread works before the first one, too: it is the last at both
-//     mixed      a macro; thread 0 runs another function than the others
-//     phases     one condition variable for both phases: the counter goes up, and comes down again
-//     spin       the same, with a spin before each wait
+//     arms       the macro at the end of two functions that are called in the branches of an if;
+//                when they are inlined, their ends are merged
+//     steps      the macro twice, on two objects, in a function that is inlined; one thread works
+//                in between
+//     written    two barriers written out in one small function, on two objects; one thread works
+//                in between
+//     slow       as `written`, but that thread also works before the first barrier, so it arrives
+//                last at both
+//     mixed      a macro; thread 0 runs another function than the other threads
+//     phases     one condition variable for both phases: the counter increases, and decreases again
+//     spin       as `phases`, with a spin before each wait
 //     out        two condition variables: no thread leaves before all have arrived
-//     start      thread 0 starts the others in one function with their wait, then all meet at
-//                `phases`
+//     start      thread 0 starts the other threads in the function in which they wait, then all
+//                cross as in `phases`
 //   LATE: the thread that is always late; -1 (default): a random one
-// It prints "episodes N" at its end.
+// Prints "episodes N" at the end.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@ struct bar {
 	pthread_mutex_t mutex;
 	pthread_cond_t changed, all_out;
 	unsigned n, arrived, generation;
-	int arrival; /* phases: the counter goes up */
+	int arrival; /* kind phases: the counter increases */
 };
 
 static struct bar bar = { .mutex = PTHREAD_MUTEX_INITIALIZER,
@@ -43,7 +44,7 @@ static unsigned long episodes;
 static int late = -1, rounds;
 static int spins, slow;
 
-/* One line per use, as in programs that are preprocessed with m4. */
+/* The whole barrier is on one line per use, as in programs that are preprocessed with m4. */
 #define BARRIER(b)                                                           \
 	do {                                                                 \
 		pthread_mutex_lock(&(b).mutex);                              \
@@ -189,7 +190,7 @@ static void wait_while(struct bar *b, int arrival)
 	}
 }
 
-/* As in the benchmark suites of multi-core machines. */
+/* The form of benchmark suites for multi-core machines. */
 __attribute__((noinline)) static void meet_phases(struct bar *b)
 {
 	pthread_mutex_lock(&b->mutex);

@@ -3,7 +3,7 @@
 //
 // Barriers of std::condition_variable which count their own episodes: hand_written_cxx KIND THREADS
 // ROUNDS
-//   inline   a function that is put in line at four places of three functions, twice on one line
+//   inline   a function that is inlined at four calls in three functions, two of them on one line
 //   phases   two phases: all have arrived, all have left
 #include <chrono>
 #include <condition_variable>

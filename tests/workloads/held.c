@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Two threads meet at a barrier; the second, "late", is delayed by another thread before each: in
-// ways in which it is easy to blame the wrong one. "held MODE [ROUNDS]" prints "# NAME TID" of each
-// thread that may be named.
+// Two threads cross a barrier. Before each crossing, another thread delays the second one, "late",
+// in a way that easily misleads a tracer about the culprit. "held MODE [ROUNDS]" prints "# NAME
+// TID" for each thread that a report may name.
 #include "common.h"
 
 #include <sched.h>
@@ -66,8 +66,8 @@ static void first_of_all(int priority)
 }
 
 /*
- * The first holder: not for long. Tells the second, and then the late one, to come while it has the
- * lock.
+ * Hold the mutex first, for a short time. Meanwhile let the second holder ask for the mutex, and
+ * then the late thread.
  */
 static void *brief(void *arg)
 {
@@ -123,8 +123,8 @@ static void *reader(void *arg)
 }
 
 /*
- * For 10 ms in all, one after the other: the one with the CPU for longest was neither first nor
- * last.
+ * The three threads use the CPU one after the other for about 10 ms in all. The longest user is
+ * neither the first nor the last.
  */
 static void *on_cpu(void *arg)
 {
@@ -149,7 +149,9 @@ static void *on_cpu(void *arg)
 	return NULL;
 }
 
-/* The late one waits for a thread that waits for two others: for the first of them for long. */
+/*
+ * The late thread waits for this thread, which waits for two others: for a long time for the first.
+ */
 static void *middle(void *arg)
 {
 	known_as("middle");
@@ -192,8 +194,8 @@ static void survive(int number)
 }
 
 /*
- * Touches what it may not, as garbage collectors do, and then computes: without another fault, but
- * not in one go.
+ * Access a forbidden page, as garbage collectors do. Then compute without another fault, but with
+ * interruptions.
  */
 static void touch_and_compute(void)
 {

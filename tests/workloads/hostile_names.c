@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Names that do harm when printed as they are: escape sequences, line breaks, quotes, markup,
-// separators, format strings, broken UTF-8; in every thread's name, in the process's and in that of
-// the function that waits. Copy the program to a path as bad to complete the set.
+// Names that do harm when they are printed unchanged: escape sequences, line breaks, quotes,
+// markup, separators, format strings, broken UTF-8. They are the names of every thread, of the
+// process and of the function that waits. To complete the set, copy the program to a path with such
+// a name.
 //
 // Known answer: 100 episodes of as many threads as there are names.
 #include "common.h"
 
 #define ROUNDS 100
 
-/* 15 bytes each at most. */
+/* Each name has at most 15 bytes. */
 static const char *const name[] = {
 	"\033[31mred\033[0m",
 	"\033]0;title\007",
@@ -33,7 +34,7 @@ static const char *const name[] = {
 static pthread_barrier_t barrier;
 static uint32_t serials;
 
-/* The assembler takes a quoted name as it is. */
+/* The assembler accepts any character in a quoted name. */
 void hostile_function(void) __asm__("\"bar<script>;\x1b[31m'rier\"");
 
 __attribute__((noinline)) void hostile_function(void)

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Threads that use condition variables as often as they can, none of them a barrier, between two
- * barriers:
+ * Threads that use condition variables as often as they can, between two barriers:
  *
  *   hot_cond KIND THREADS ROUNDS [OBJECTS]
  *
- * empty: no thread waits. own: the same, each its own. turns: one after the other. barrier: rounds
- * of a barrier by hand. both: these, and one more thread that wakes no thread all the while. queue:
- * every second thread puts into a queue of 8, the others take out. nap: the same, and then each
- * sleeps for OBJECTS tenths of a second. free: as queue, with no barrier at all. Prints the seconds
- * that it took.
+ *   empty    broadcasts for which no thread waits, on OBJECTS condition variables
+ *   own      as `empty`, each thread on its own condition variable
+ *   turns    threads run one after the other
+ *   barrier  episodes of a hand-written barrier
+ *   both     as `barrier`, while one more thread broadcasts and wakes no thread
+ *   queue    every second thread takes from a queue of 8, the others put into it
+ *   nap      as `queue`, and then each thread sleeps for OBJECTS tenths of a second
+ *   free     as `queue`, without the barriers at the start and the end
+ * Prints the elapsed seconds.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -70,7 +73,7 @@ static __attribute__((noinline)) void meet(unsigned n)
 	pthread_mutex_unlock(&lock);
 }
 
-/* All together put in and take out as much: no thread is left waiting. */
+/* All threads together put in as many items as they take out, so no thread waits forever. */
 static void queue(long me)
 {
 	long i;

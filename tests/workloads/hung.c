@@ -2,13 +2,13 @@
 // Copyright (c) 2026 The sbt-trace authors
 //
 // A team that hangs at a barrier in a known way: hung --kind KIND [--threads N] [--rounds N |
-// --no-past] [--missing N] [--depth N] [--seconds N]. After some good rounds (--no-past: none) it
-// goes wrong as `kinds` says. A missing thread prints "# missing TID"; the line it is at then has
-// "HERE: KIND" in it. All print "# member NUMBER TID" first, and "# hung" is printed when each is
-// where it stays until the program is killed (or its stopgap is over).
+// --no-past] [--missing N] [--depth N] [--seconds N]. After some good rounds (--no-past: none), the
+// threads hang as `kinds` defines. First, each member prints "# member NUMBER TID". A missing
+// thread prints "# missing TID", and stays on the line with "HERE: KIND". "# hung" follows when
+// each thread is where it stays until the program is killed (or its stopgap ends it).
 //
-// A thread of a "healthy" kind arrives after --seconds, and the program ends: nothing hung. eintr
-// ends at the end of its standard input, and prints how often system calls were interrupted.
+// A thread of a "healthy" kind arrives after --seconds, and the program ends. eintr ends at the end
+// of stdin, and prints how often system calls were interrupted.
 #include "common.h"
 
 #include <getopt.h>
@@ -29,7 +29,7 @@ static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
 static uint32_t first_held, second_held;
 static pthread_t thread[MAX_THREADS];
 static pid_t tid_of[MAX_THREADS];
-static uint64_t count; /* for a compiler to leave nothing out */
+static uint64_t count; /* so that the compiler keeps the loop */
 static int events, semaphores;
 static uint32_t interrupted_epoll, interrupted_semtimedop;
 
@@ -39,7 +39,7 @@ static void say_missing(void)
 	fflush(stdout);
 }
 
-/* --- what goes wrong: called by each member before the barrier; true: it does not come -------- */
+/* --- kinds that hang: each member calls its kind before the barrier; true: it does not arrive - */
 
 static bool is_stray(uint32_t member)
 {
@@ -61,7 +61,7 @@ static bool branch(uint32_t member)
 	return false;
 }
 
-/* Each holds what the other wants. */
+/* Each of two threads holds the lock that the other one needs. */
 ONE_COPY static bool abba(uint32_t member)
 {
 	if (member == 1) {
@@ -80,7 +80,7 @@ ONE_COPY static bool abba(uint32_t member)
 	return false;
 }
 
-/* The first takes it along to the barrier; the second never gets there. */
+/* The first thread keeps the lock at the barrier. The second needs it, and never arrives. */
 ONE_COPY static bool holder(uint32_t member)
 {
 	if (member == 1) {
@@ -130,7 +130,7 @@ ONE_COPY static bool self(uint32_t member)
 	return false;
 }
 
-/* The holder sleeps, and a thread that wants it waits for the outside, too. */
+/* The holder sleeps, so the thread that needs the lock waits for an event outside, too. */
 ONE_COPY static bool held_asleep(uint32_t member)
 {
 	if (member == 1) {
@@ -159,7 +159,7 @@ static bool loop(uint32_t member)
 	return false;
 }
 
-/* What is inlined is a frame, too. */
+/* The inlined function counts as a frame, too. */
 __attribute__((always_inline)) static inline ssize_t read_of(int fd)
 {
 	char byte;
@@ -204,7 +204,7 @@ static bool unheard(uint32_t member)
 	return false;
 }
 
-/* It dies with us: its own stopgap. */
+/* The child has its own stopgap, so that it does not outlive the test. */
 static bool child(uint32_t member)
 {
 	pid_t pid;
@@ -224,7 +224,7 @@ static bool child(uint32_t member)
 	return false;
 }
 
-/* main() cancels it. */
+/* main() cancels the thread in pause(). */
 static bool cancelled(uint32_t member)
 {
 	if (is_stray(member)) {
@@ -244,7 +244,7 @@ ONE_COPY static bool join(uint32_t member)
 	return false;
 }
 
-/* --- what does not go wrong ------------------------------------------------------------------- */
+/* --- kinds that do not hang ------------------------------------------------------------------- */
 
 static bool slow(uint32_t member)
 {
@@ -253,7 +253,7 @@ static bool slow(uint32_t member)
 	return false;
 }
 
-/* One works under a lock that another one needs. */
+/* One thread works while it holds a lock that another one needs. */
 static bool slow_lock(uint32_t member)
 {
 	if (member == 1) {
@@ -271,7 +271,7 @@ static bool slow_lock(uint32_t member)
 	return false;
 }
 
-/* Two locks, two threads in opposite order: without the second lock a thread releases the first. */
+/* Two threads lock in opposite order. Without the second lock, each one releases the first. */
 ONE_COPY static bool give_way(uint32_t member)
 {
 	uint64_t until = now_ns() + seconds * NSEC_PER_SEC;
@@ -414,7 +414,7 @@ ONE_COPY static void *worker(void *arg)
 	return NULL;
 }
 
-/* Whether the thread is there, and asleep or, if it never sleeps, running. */
+/* Return whether the thread exists and sleeps. If it never sleeps, it must be running instead. */
 static bool stays(uint32_t member)
 {
 	bool awake = kind->flags & NEVER_ASLEEP && member >= 1 && member <= missing;
@@ -459,7 +459,7 @@ static void prepare(void)
 		eintr_prepare();
 }
 
-/* Make the threads that wait for main() be waited for. */
+/* Watch the threads from an additional thread if main() is a member. */
 static void *watcher(void *arg)
 {
 	watch_them(0);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Ranks that hang at MPI_Barrier(), for the last rank does not come: hung_mpi KIND. finalize: it is
-// in MPI_Finalize(); pipe: it reads from an empty pipe; gone: it has ended (mpirun has to be told
-// to go on without). Prints "# member RANK PID" of each and "# missing PID" of the last one.
+// Ranks that hang at MPI_Barrier() because the last rank does not arrive: hung_mpi KIND.
+// "finalize": it is in MPI_Finalize(). "pipe": it reads from an empty pipe. "gone": it has ended
+// (tell mpirun to continue without it). Prints "# member RANK PID" for each rank and "# missing
+// PID" for the last one.
 #include "common.h"
 
 #include <mpi.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// OpenMP regions of four threads that hang: hung_omp KIND. break: thread 1 breaks out of the loop,
-// and waits at the region's end for the others, which wait at the loop's barrier for it. pipe: it
-// reads from an empty pipe on its way there. Prints "# member NUMBER TID", "# missing TID" and,
-// when each is where it stays, "# hung".
+// OpenMP regions of four threads that hang: hung_omp KIND. "break": thread 1 leaves the loop early.
+// It waits for the others at the end of the region, while they wait for it at the loop's barrier.
+// "pipe": thread 1 reads from an empty pipe on its way to the barrier. Prints "# member NUMBER
+// TID", "# missing TID" and, when each thread is where it stays, "# hung".
 #include "common.h"
 
 #include <omp.h>

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Threads that are made and joined, with loads that are known: they sleep, thread i for i + 1
-// steps. joiner WAY [WORKERS [ROUNDS]]
-//   rounds    each round makes new workers and joins them; the last one has most to do
-//   rotating  another worker has most to do in each round
-//   serial    as rounds, and main sleeps for four steps between the rounds
-//   part      as rounds, and main has as much to do as the first worker before it joins
-//   meet      the workers of a round meet three times at a barrier
-//   pool      the workers are made once, and meet; main joins them
-//   gate      as pool, and main meets them once before it joins them
-//   kinds     two kinds of rounds, from two calls, one of which main has a part in
-// Prints "# efficiency PE LB", by its own clock: the workers' time (and main's, where it has a part
-// in the work) outside barriers and joins, of the time that they live, each up to the end of its
-// round; and that, if none lost more than the one of them that loses least, the first ones of all
-// rounds being one, and the second ones, ...
+// Threads that are created and joined, with known loads: thread i sleeps for i + 1 steps. joiner
+// WAY [WORKERS [ROUNDS]]
+//   rounds    each round creates new workers and joins them; the last one has most work
+//   rotating  in each round another worker has most work
+//   serial    as `rounds`, and main sleeps for four steps between the rounds
+//   part      as `rounds`, and main has as much work as the first worker before it joins
+//   meet      the workers of a round cross a barrier three times
+//   pool      the workers are created once, and cross a barrier; main joins them
+//   gate      as `pool`, and main crosses a barrier with them once before it joins them
+//   kinds     two kinds of rounds, from two calls; in one of them main works as well
+// Prints "# efficiency PE LB" by its own clock. PE is the share of the threads' lives that they
+// spend outside of barriers and joins: the workers', and main's if main works. Each life counts up
+// to the end of its round. LB is the same share if all threads lose only as much as the thread that
+// loses least. For LB, the first workers of all rounds count as one thread, and so do the second
+// ones, and so on.
 #include "common.h"
 
 #include <stdbool.h>
@@ -25,9 +26,9 @@
 
 static pthread_barrier_t barrier;
 static unsigned workers = 4, rounds = 10;
-static unsigned turn; /* of the round */
-static uint64_t worked[MOST], began[MOST], ended[MOST]; /* of the round */
-static double lost[MOST + 1], life[MOST + 1]; /* by worker, over all rounds; main's are the last */
+static unsigned turn; /* of the current round */
+static uint64_t worked[MOST], began[MOST], ended[MOST]; /* of the current round */
+static double lost[MOST + 1], life[MOST + 1]; /* by worker, over all rounds; the last is main's */
 
 static void sleep_for(uint64_t ns)
 {
@@ -112,7 +113,7 @@ ONE_COPY static void join_others(pthread_t *threads)
 		pthread_join(threads[i], NULL);
 }
 
-/* What the workers did, and could have done up to the end of the last of them. */
+/* Add what the workers did, and could have done until the last of them ended. */
 static void account(void)
 {
 	uint64_t end = 0;
@@ -133,7 +134,7 @@ static void one_round(pthread_t *threads, void *(*body)(void *))
 	account();
 }
 
-/* Main has as much to do as the first worker. */
+/* Main has as much work as the first worker. */
 static void round_with_main(pthread_t *threads, void (*join)(pthread_t *))
 {
 	uint64_t begin = now_ns(), end = 0, main_work;

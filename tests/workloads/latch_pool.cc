@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// A pool of 3 threads, and a std::latch of its own for each of 30 rounds of jobs, as programs use
-// it:
+// A pool of 3 threads, and a std::latch for each of 30 rounds of jobs, in the ways that programs
+// use it:
 //   down      the workers count down, the creator waits
 //   meet      the workers count down, the creator arrives and waits
 //   self      the creator counts down itself, then waits
 //   several   two latches in each round, one after the other
 //   by-two    one worker counts down by two
 //   mixed     one worker arrives and waits before the others count down
-//   beside    as down; then the creator and its workers meet at a std::barrier
-// It writes how many rounds there were.
+//   beside    as `down`; then the creator and its workers cross a std::barrier
+// Prints the number of rounds.
 #include <barrier>
 #include <chrono>
 #include <condition_variable>
@@ -157,7 +157,7 @@ static void mixed(pool &p)
 
 static void beside(pool &p)
 {
-	/* Workers may be in it yet when the creator goes on. */
+	/* Workers may still be in the barrier when the creator goes on. */
 	static std::barrier<> all(WORKERS + 1);
 
 	down(p);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Threads of which one comes late to every barrier, for one known reason (or two). All do the same
-// work, as long by the clock that stands still while a thread does not run; the late one is delayed
-// in addition, and measures by its own clocks for how long. Each is pinned to a CPU.
+// A team in which one thread is late at every barrier, for one known reason (or two). All threads
+// do the same work, measured by their own CPU time. The late thread is delayed in addition, and
+// measures the delay by its own clocks. Each thread is pinned to a CPU.
 //
-// Log: "cross THREAD TID ROUND ARRIVE_NS DEPART_NS CPU_ENTER_NS CPU_LEAVE_NS ENTER_NS
-// LEAVE_NS" for every crossing (CPU: the thread's own CPU time, read between ENTER and ARRIVE, and
-// between DEPART and LEAVE), "late ROUND TID REASON NS" for what was injected, and lines that begin
-// with # for other threads.
+// Log: "cross THREAD TID ROUND ARRIVE_NS DEPART_NS CPU_ENTER_NS CPU_LEAVE_NS ENTER_NS LEAVE_NS" for
+// every crossing (CPU: the thread's own CPU time, read between ENTER and ARRIVE, and between DEPART
+// and LEAVE), "late ROUND TID REASON NS" for each injected delay, and lines that begin with # for
+// other threads.
 #include "common.h"
 
 #include <fcntl.h>
@@ -24,22 +24,22 @@
 #define MAX_THREADS 64
 #define MAX_CPUS    1024
 #define PAGE	    4096UL
-#define SETTLE_NS   200000 /* until the late thread is surely blocked in the lock */
+#define SETTLE_NS   200000 /* after this time the late thread is surely blocked in the lock */
 
 enum mode {
 	NONE, /* no thread is late */
-	WORK, /* more of the same */
-	CPU, /* a competitor takes its CPU */
+	WORK, /* more of the same work */
+	CPU, /* a competitor takes the thread's CPU */
 	LOCK, /* a helper holds a mutex, and computes */
-	LOCK_SLEEP, /* ... and sleeps */
-	LOCK_CHAIN, /* ... and is itself kept from its CPU */
+	LOCK_SLEEP, /* ... and the helper sleeps */
+	LOCK_CHAIN, /* ... and a competitor takes the helper's CPU */
 	FSYNC,
 	PIPE,
 	PAGES, /* fresh anonymous memory */
-	FILE_PAGES, /* pages of a file that have to be read */
+	FILE_PAGES, /* pages of a file that must be read from disk */
 	SLEEP,
-	RELEASE, /* its CPU is taken as it is let out of the barrier before */
-	THROTTLE, /* by its cgroup's quota */
+	RELEASE, /* a competitor takes its CPU as it leaves the previous barrier */
+	THROTTLE, /* by the quota of its cgroup */
 	MIX_SLEEP_WORK,
 	MIX_LOCK_PIPE,
 	MODES,
@@ -53,14 +53,14 @@ static const char *const mode_name[MODES] = {
 enum precedence { TEAM = 1, HOLDER = 5, COMPETITOR = 10 };
 
 struct injected {
-	const char *reason; /* NULL: nothing */
+	const char *reason; /* NULL: nothing was injected */
 	uint64_t ns;
 };
 
 struct entry {
 	uint64_t arrive, depart;
 	uint64_t cpu_enter, cpu_leave;
-	uint64_t enter, leave; /* the CPU time was read between these and the other two */
+	uint64_t enter, leave; /* the CPU times were read between these and arrive and depart */
 	struct injected injected[2];
 };
 
@@ -68,13 +68,13 @@ struct worker {
 	uint32_t index, cpu;
 	pid_t tid;
 	struct entry *entry;
-	char *map; /* touched in the last round: given back in the next */
+	char *map; /* touched in the last round; unmapped in the next round */
 	size_t mapped;
 };
 
-/* Between us and the competitors, which are processes. By CPU. */
+/* Shared with the competitors, which are processes; indexed by CPU. */
 struct competitor {
-	uint64_t ns; /* to be busy */
+	uint64_t ns; /* how long to be busy */
 	uint32_t ready, calls, started, done;
 	pid_t pid;
 };
@@ -123,7 +123,7 @@ static void pin(uint32_t cpu)
 		die("sched_setaffinity: %s", strerror(errno));
 }
 
-/* Some microseconds of arithmetic between looks at the clock, which is a system call. */
+/* Compute for some microseconds between reads of the clock, which is a system call. */
 static void compute_until(uint64_t cpu_deadline)
 {
 	uint64_t x = cpu_deadline;
@@ -141,8 +141,8 @@ static void name_me(const char *name)
 }
 
 /*
- * Over all threads of normal priority, so that strangers are not what a thread is late for, and
- * over ours of a lower one.
+ * Run before all threads of normal priority, so that unrelated threads delay no member. Also run
+ * before members of a lower priority.
  */
 static void take_precedence(enum precedence priority)
 {
@@ -154,7 +154,7 @@ static void take_precedence(enum precedence priority)
 
 /* --- the other threads ---------------------------------------------------------------------- */
 
-/* Take the CPU from the running thread, when called, for as long as requested. */
+/* Take the CPU from the running thread when requested, for the requested time. */
 static void compete(uint32_t cpu)
 {
 	struct competitor *c = &competitor[cpu];
@@ -205,7 +205,7 @@ static void stop_competitors(void)
 	}
 }
 
-/* Returns when the CPU is free again; for a caller on this CPU that is the whole story. */
+/* Return when the CPU is free again. A caller on the same CPU cannot return earlier anyway. */
 static void call_competitor(uint32_t cpu, uint64_t ns)
 {
 	struct competitor *c = &competitor[cpu];
@@ -217,13 +217,13 @@ static void call_competitor(uint32_t cpu, uint64_t ns)
 		;
 }
 
-/* Hold the mutex whenever no thread is about to ask for it. */
+/* Hold the mutex, and release it when the late thread has waited for it long enough. */
 static void *hold(void *arg)
 {
 	(void)arg;
 	name_me("holder");
 	exact_timers();
-	/* The lock is to be held again before any thread asks for it. */
+	/* The holder must have the lock again before the late thread needs it. */
 	take_precedence(HOLDER);
 	holder.tid = thread_id();
 	for (uint32_t n = 1;; n++) {
@@ -232,7 +232,7 @@ static void *hold(void *arg)
 		if (n == 1)
 			word_add(&ready, 1);
 		word_wait(&holder.come, n);
-		/* Not before it is blocked, for here it would be kept from its CPU by us. */
+		/* Wait until the late thread is blocked, because this thread would take its CPU. */
 		sleep_ns(SETTLE_NS);
 		pin(holder.cpu);
 		if (opt.mode == LOCK_SLEEP)
@@ -247,7 +247,7 @@ static void *hold(void *arg)
 	return NULL;
 }
 
-/* A slow source of data. */
+/* Write data to the pipe slowly. */
 static void *feed(void *arg)
 {
 	(void)arg;
@@ -265,9 +265,9 @@ static void *feed(void *arg)
 	return NULL;
 }
 
-/* --- what the late one does ------------------------------------------------------------------- */
+/* --- what the late thread does ---------------------------------------------------------------- */
 
-/* No tail calls: the function is to be seen on the stack while it waits. */
+/* Prevent a tail call, so that the function is on the stack while it waits. */
 #define STAY __asm__ volatile("" ::: "memory")
 
 ONE_COPY static void do_more_work(uint64_t ns)
@@ -309,7 +309,7 @@ ONE_COPY static void read_slow_pipe(uint64_t ns)
 	STAY;
 }
 
-/* So much at a time that the disk takes longer than a CPU takes to wake up when it is done. */
+/* Write so much at a time that the disk takes longer than the wake-up of the thread. */
 ONE_COPY static void write_and_sync(uint64_t ns)
 {
 	static char block[64 * PAGE];
@@ -324,7 +324,7 @@ ONE_COPY static void write_and_sync(uint64_t ns)
 	STAY;
 }
 
-/* Given back in the next round, as part of the work that all have alike. */
+/* The memory is unmapped in the next round, before the work that all threads have. */
 ONE_COPY static void touch_pages(struct worker *w, uint64_t ns)
 {
 	uint64_t deadline = now_ns() + ns;
@@ -342,7 +342,7 @@ ONE_COPY static void touch_pages(struct worker *w, uint64_t ns)
 	STAY;
 }
 
-/* Page by page from anew every time: what was read before has been dropped from memory. */
+/* Read page by page. Pages that were read earlier have been dropped from the page cache. */
 ONE_COPY static void touch_file(struct worker *w, uint64_t ns)
 {
 	uint64_t deadline = now_ns() + ns;
@@ -379,7 +379,7 @@ static void give_back(struct worker *w)
 	}
 }
 
-/* Returns the time on the CPU that is part of the reason. */
+/* Return the CPU time that is part of the injected reason. */
 static uint64_t inject_one(struct worker *w, enum mode mode, uint64_t ns, struct injected *injected)
 {
 	uint64_t from = now_ns(), cpu_from = thread_cpu_ns(), cpu, elapsed;
@@ -445,8 +445,8 @@ static uint64_t inject(struct worker *w, struct entry *e)
 }
 
 /*
- * Two threads in turn: the one that comes last has the other's CPU taken as it lets it go, and
- * waits for it in the next round. Only the first round needs another reason.
+ * Two threads alternate. The last arriver has the other thread's CPU taken as it releases it. So
+ * the other thread is late in the next round. Only the first round needs another reason.
  */
 static void release_late(struct worker *w, uint32_t round)
 {
@@ -484,8 +484,8 @@ ONE_COPY static void cross(struct entry *e)
 }
 
 /*
- * What a reason costs on the CPU along the way is taken off the work, so that the late one is late
- * for nothing else.
+ * CPU time that a reason costs in passing is subtracted from the work, so that the late thread is
+ * late for this reason only.
  */
 static void phase(struct worker *w, uint32_t round)
 {
@@ -522,7 +522,7 @@ static void write_text(const char *dir, const char *name, const char *text)
 	close(fd);
 }
 
-/* Into the control group that the caller prepared: as a thread, in version 1 or 2. */
+/* Join the control group that the caller prepared, as a thread, in version 1 or 2. */
 static void join_cgroup(void)
 {
 	char path[PATH_MAX], text[16];
@@ -545,7 +545,7 @@ static void *run(void *arg)
 	exact_timers();
 	pin(w->cpu);
 	w->tid = thread_id();
-	/* Quotas are for normal priorities only. */
+	/* Quotas apply to normal priorities only. */
 	if (opt.cgroup && w->index == opt.threads - 1) {
 		(void)setpriority(PRIO_PROCESS, 0, -20);
 		join_cgroup();
@@ -627,7 +627,7 @@ static void write_log(void)
 		die("%s: %s", opt.log, strerror(errno));
 }
 
-/* How much later the late one left the barrier before, by the threads' own clocks. */
+/* Compute how much later the late thread left the previous barrier, by the threads' own clocks. */
 static void find_releases(void)
 {
 	for (uint32_t round = 1; round < opt.rounds; round++) {
@@ -767,7 +767,7 @@ int main(int argc, char **argv)
 	parse_options(argc, argv);
 	list_cpus();
 	stopgap(STOPGAP_SECONDS);
-	/* Forked before there are threads. */
+	/* Fork before there are other threads. */
 	if (uses(CPU, RELEASE, LOCK_CHAIN))
 		start_competitors();
 	if (opt.mode == FSYNC || opt.mode == FILE_PAGES)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// A program that sleeps: alone for 0.3 s, then with THREADS threads that meet ROUNDS times, thread
-// i after 10 ms times i + 1 of each. lifetime [THREADS ROUNDS]. Prints "# lived NS" by its own
-// clock.
+// A program that sleeps: alone for 0.3 s, then with THREADS threads that cross a barrier ROUNDS
+// times. Thread i sleeps for 10 ms * (i + 1) before each crossing. lifetime [THREADS ROUNDS].
+// Prints "# lived NS", measured by its own clock.
 #include "common.h"
 
 #include <pthread.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Barriers in functions of C++ with names that are long, also once their templates and parameters
- * are left out; the last thread is always late. Prints the rounds.
+ * Barriers in C++ functions with names that are long even without template arguments and
+ * parameters. The last thread is always late. Prints the number of rounds.
  */
 #include <cstdio>
 #include <map>
@@ -31,7 +31,7 @@ template <class Key, class Value> struct communicator_of_partitions_that_are_nei
 } // namespace exchange_of_boundary_values_between_neighbouring_partitions
 } // namespace solver_for_systems_of_equations_with_very_many_unknowns
 
-/* No template, no parameters: nothing can be left out. */
+/* Without template arguments and parameters, nothing of the name can be left out. */
 extern "C" __attribute__((noinline)) int
 synchronise_all_threads_of_the_team_before_they_exchange_the_values_at_the_boundaries_of_their_partitions_and_begin_the_next_iteration_of_the_solver_of_the_system_of_equations_all_at_once(
 	int i)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// A signal handler that interrupts the wait and leaves it by siglongjmp, 20 times; each time the
-// thread goes on to a barrier with main.
+// A signal handler that interrupts the wait and leaves it by siglongjmp, 20 times. Each time, the
+// thread then crosses a barrier with main.
 //
 // Known answer: 20 arrivals on `alone` that never depart, and 20 complete episodes of two threads
 // on `meeting`.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Threads that stand at places that are known, without frame pointers: each prints "# PLACE TID" on
-// its way there. Ends at the end of stdin, and prints how often epoll_wait() and semtimedop() were
-// interrupted: "# eintr COUNT". "looked TIMES": as many threads at each place.
+// Threads that stay at known positions in the code, without frame pointers. Each prints "# PLACE
+// TID" on its way there. "looked TIMES" runs TIMES threads at each position. The program ends at
+// the end of stdin, and prints how often epoll_wait() and semtimedop() were interrupted: "# eintr
+// COUNT".
 #include "common.h"
 
 #include <linux/futex.h>
@@ -24,7 +25,7 @@
 static int empty[2], sem, listening;
 static uint32_t word;
 static unsigned long interrupted_calls;
-/* What is done behind every call, so that none is made in the place of a return. */
+/* Statements after each call use this variable, so that no call is a tail call. */
 static volatile unsigned long done;
 
 static NOINLINE void in_read(void)
@@ -119,7 +120,7 @@ static NOINLINE void in_small(void)
 	done += (unsigned long)pause();
 }
 
-/* A frame that is larger than what is copied of a stack at once. */
+/* The frame is larger than the part of a stack that is copied at once. */
 static NOINLINE void in_large(void)
 {
 	volatile char room[LARGE];
@@ -130,8 +131,8 @@ static NOINLINE void in_large(void)
 }
 
 /*
- * The stack pointer is rounded, and moved by what is only known then: the frame hangs on another
- * register.
+ * The stack pointer is aligned, and moved by an amount that is only known at run time. So the frame
+ * is relative to another register.
  */
 static NOINLINE void in_aligned(size_t n)
 {
@@ -204,7 +205,7 @@ static void *run(void *arg)
 {
 	const struct place *place = arg;
 
-	/* A name that a careless reader of /proc comes to grief over. */
+	/* This name misleads a careless reader of /proc. */
 	prctl(PR_SET_NAME, ") R 1 (\n)");
 	printf("# %s %d\n", place->name, thread_id());
 	fflush(stdout);
@@ -220,7 +221,7 @@ int main(int argc, char **argv)
 
 	sem = semget(IPC_PRIVATE, 1, 0600);
 	listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	/* Bound to a name of the kernel's choice. */
+	/* Bind to a name that the kernel chooses. */
 	struct sockaddr any = { .sa_family = AF_UNIX };
 	if (sem < 0 || pipe(empty) || listening < 0 ||
 	    bind(listening, &any, sizeof(any.sa_family)) || listen(listening, 1))

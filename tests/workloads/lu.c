@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// LU decomposition without pivoting, rows distributed in blocks or cyclically, in the image of
-// figures 3.8 and 3.9 of the thesis: one barrier before the loop, in run(), and one in every
-// iteration, at one line of lu_block() or lu_cyclic().
+// LU decomposition without pivoting, modelled on figures 3.8 and 3.9 of E. Novillo's thesis
+// (University of Alberta, 2002). Rows are distributed in blocks or cyclically. There is one barrier
+// before the loop, in run(), and one in every iteration, at one line of lu_block() or lu_cyclic().
 //
-// Known answers, for an N x N matrix: 1 + (N - 1) episodes. Under block partitioning the last
-// thread has the most to do in every iteration, so the imbalance is static (SerE 1), and shares of
-// the work tend to (23, 65, 101, 131, 155, 173, 185, 191)/1024 with 8 threads; load balance
-// (mean/maximum) to 8/11, 32/47 and 128/191 with 2, 4 and 8. Under cyclic partitioning it tends to
-// 1; "cyclic" deals the rows out anew in every iteration, as the thesis does, "kept" leaves each
-// where it was. The exact figures for this N are printed. The checksum of the factors depends on N
-// alone: neither partitioning nor the number of threads changes an operation. With --sleep-work NS
-// no arithmetic is done: updating a row in m columns takes m * NS asleep, in one sleep an
-// iteration, so that 8 threads on 2 CPUs have exactly proportional work.
+// Known answers, for an N x N matrix: 1 + (N - 1) episodes. With block partitioning the last thread
+// has most work in every iteration, so the imbalance is static (SerE 1). With 8 threads the shares
+// of work tend to (23, 65, 101, 131, 155, 173, 185, 191)/1024. Load balance (mean/maximum) tends to
+// 8/11, 32/47 and 128/191 with 2, 4 and 8 threads, and with cyclic partitioning to 1. "cyclic"
+// distributes the rows anew in every iteration, as the thesis does; "kept" does not. The exact
+// figures for this N are printed. The checksum of the factors depends on N alone. With --sleep-work
+// NS no arithmetic is done: updating a row in m columns takes m * NS asleep, in one sleep per
+// iteration, so 8 threads on 2 CPUs have exactly proportional work.
 #include "common.h"
 
 #include <getopt.h>
@@ -23,18 +22,18 @@ struct thread {
 	pthread_t thread;
 	uint32_t id;
 	uint32_t start_row, end_row; /* block partitioning; both inclusive */
-	uint64_t updates; /* elements updated: the work done */
+	uint64_t updates; /* number of updated elements: the work done */
 };
 
-static uint32_t thread_count = 2, size = 1024, stride; /* columns from row to row */
-static uint32_t weight; /* steps of arithmetic an element */
+static uint32_t thread_count = 2, size = 1024, stride; /* distance between rows, in elements */
+static uint32_t weight; /* steps of arithmetic for each element */
 static uint64_t sleep_work_ns;
-static int cyclic, kept; /* kept: cyclic, and row r is thread r mod n's all the time */
+static int cyclic, kept; /* kept: cyclic, and row r always belongs to thread r modulo n */
 static uint32_t first_row(uint32_t id, uint32_t k);
 static double *a;
 static pthread_barrier_t barrier;
 
-/* Off-diagonal elements in (-1, 1) and a dominant diagonal: no pivoting is needed. */
+/* Elements off the diagonal are in (-1, 1), and the diagonal dominates: no pivoting is needed. */
 static double element(uint32_t row, uint32_t column)
 {
 	uint64_t r = mix64(((uint64_t)row << 32) | column);
@@ -43,8 +42,9 @@ static double element(uint32_t row, uint32_t column)
 }
 
 /*
- * As if numbers had more digits than a processor's: a product is a long chain of steps in little
- * memory. The last starts where the one before ended, so that two halves of a core do not compete.
+ * Compute as if numbers had more digits than the processor's: each product is a long chain of steps
+ * in little memory. The last chain depends on the previous one, so that the two threads of a core
+ * do not compete.
  */
 static void update_heavy(double *row, const double *pivot, double factor, uint32_t k)
 {
@@ -69,7 +69,7 @@ static inline void update_row(double *row, const double *pivot, uint32_t k)
 		row[j] -= factor * pivot[j];
 }
 
-/* Returns the number of elements updated. */
+/* Update a row, and return the number of updated elements. */
 static inline uint64_t update(uint32_t i, uint32_t k)
 {
 	if (!sleep_work_ns)
@@ -77,7 +77,7 @@ static inline uint64_t update(uint32_t i, uint32_t k)
 	return size - 1 - k;
 }
 
-/* The iteration's share of sleep, counted from when the thread began it. */
+/* Sleep for the iteration's share, counted from when the thread began the iteration. */
 static inline void sleep_for_updates(uint64_t updates, uint64_t began)
 {
 	if (sleep_work_ns && updates)
@@ -127,7 +127,7 @@ ONE_COPY static void *run(void *arg)
 	return NULL;
 }
 
-/* Below row @k, the first of the thread's. */
+/* Return the first of the thread's rows below row @k. */
 static uint32_t first_row(uint32_t id, uint32_t k)
 {
 	if (!kept)
@@ -135,7 +135,7 @@ static uint32_t first_row(uint32_t id, uint32_t k)
 	return k + 1 + (id + thread_count - (k + 1) % thread_count) % thread_count;
 }
 
-/* The largest of |A x - L (U x)|, relative to what rounding could explain. */
+/* Return the largest element of |A x - L (U x)|, relative to the possible rounding errors. */
 static double residual(void)
 {
 	double *x = (double *)must_alloc(size, sizeof(*x));
@@ -184,7 +184,10 @@ int main(int argc, char **argv)
 		{ "threads", required_argument, NULL, 't' },
 		{ "size", required_argument, NULL, 's' },
 		{ "sleep-work", required_argument, NULL, 'w' },
-		/* Untouched columns between rows: no prefetcher runs into another's row. */
+		/*
+		 * Leave unused columns between rows, so that no prefetcher reads the row of another
+		 * thread.
+		 */
 		{ "pad", required_argument, NULL, 'd' },
 		{ "weight", required_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
@@ -234,7 +237,7 @@ int main(int argc, char **argv)
 	threads = (struct thread *)must_alloc(thread_count, sizeof(*threads));
 	must(pthread_barrier_init(&barrier, NULL, thread_count), "pthread_barrier_init");
 
-	/* As in the thesis, main is thread 0. */
+	/* Main is thread 0, as in the thesis. */
 	for (uint32_t i = 0; i < thread_count; i++) {
 		threads[i].id = i;
 		threads[i].start_row = (uint32_t)((uint64_t)size * i / thread_count);

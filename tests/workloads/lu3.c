@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Blocked LU decomposition in the image of SPLASH-2's: a SIZE x SIZE matrix in blocks of BLOCK x
-// BLOCK, dealt out to the threads in turn. In every iteration the thesis's three barriers: after
-// the diagonal block, after the perimeter, after the interior. Episodes: 1 + 3 * SIZE / BLOCK.
+// Blocked LU decomposition modelled on SPLASH-2's: a SIZE x SIZE matrix in blocks of BLOCK x BLOCK,
+// distributed to the threads cyclically. Every iteration has the three barriers of E. Novillo's
+// thesis (University of Alberta, 2002): after the diagonal block, after the perimeter, after the
+// interior. Episodes: 1 + 3 * SIZE / BLOCK.
 #include "splash.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 #define BLOCK 16
 
 static double *a;
-static uint32_t blocks; /* in a row of blocks */
+static uint32_t blocks; /* number of blocks in a row */
 
 static double element(uint32_t row, uint32_t column)
 {
@@ -42,7 +43,7 @@ static void factor(double *d)
 	}
 }
 
-/* A block right of the diagonal: with the unit lower triangle of d. */
+/* Solve a block right of the diagonal with the unit lower triangle of @d. */
 static void solve_row(const double *d, double *b)
 {
 	for (uint32_t k = 0; k < BLOCK; k++)
@@ -52,7 +53,7 @@ static void solve_row(const double *d, double *b)
 					d[i * splash.size + k] * b[k * splash.size + j];
 }
 
-/* A block below the diagonal: with the upper triangle of d. */
+/* Solve a block below the diagonal with the upper triangle of @d. */
 static void solve_column(const double *d, double *b)
 {
 	for (uint32_t i = 0; i < BLOCK; i++) {
@@ -117,7 +118,7 @@ ONE_COPY static void *slave(void *arg)
 	return NULL;
 }
 
-/* Some elements of L U against those of A. */
+/* Compare some elements of L U with those of A. */
 static int right(void)
 {
 	uint32_t n = splash.size;

@@ -12,7 +12,7 @@ static inline int compare_samples(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Afterwards the first is the minimum and the middle one the median. */
+/* Sort the samples, so that the first is the minimum and the middle one is the median. */
 static inline void sort_samples(double *samples, size_t n)
 {
 	qsort(samples, n, sizeof(*samples), compare_samples);

@@ -2,16 +2,16 @@
 // Copyright (c) 2026 The sbt-trace authors
 //
 // Ranks that hang because their calls do not match: mpi_mismatch KIND. After some barriers the last
-// rank calls another collective than the others (bcast, reduce, allreduce) or waits for a message
-// that rank 0 does not send (recv); or all wait for one another's messages in a circle (cycle,
+// rank calls another collective than the others (bcast, reduce, allreduce), or waits for a message
+// that rank 0 does not send (recv). Or all ranks wait for messages of each other in a cycle (cycle,
 // ssend, sendrecv, irecv). With "pingpong" nothing hangs: two ranks exchange messages all the time,
-// each mostly in MPI_Recv(). Prints "# member RANK PID" of each.
+// and are mostly in MPI_Recv(). Prints "# member RANK PID" for each rank.
 #include "common.h"
 
 #include <mpi.h>
 
 #define ROUNDS 10
-#define WORLD  MPI_COMM_WORLD /* short, for lines with marks */
+#define WORLD  MPI_COMM_WORLD /* a short name, for lines with marks */
 
 static void nap(long ns)
 {
@@ -21,7 +21,7 @@ static void nap(long ns)
 		;
 }
 
-/* Tests look for these lines by their marks. */
+/* Tests look for these lines by the HERE marks. */
 /* clang-format off */
 ONE_COPY static void odd_one(const char *kind, int size)
 {
@@ -45,7 +45,10 @@ ONE_COPY static void circle(const char *kind, int rank, int size)
 		MPI_Ssend(&mine, 1, MPI_INT, next, 7, WORLD); /* HERE: ssend */
 		MPI_Recv(&theirs, 1, MPI_INT, before, 7, WORLD, MPI_STATUS_IGNORE);
 	} else if (!strcmp(kind, "sendrecv")) {
-		/* Each sends to the next, and waits for what the next one sends to another. */
+		/*
+		 * Each rank sends to the next, and waits for a message that the next rank sends to
+		 * another one.
+		 */
 		MPI_Sendrecv(&mine, 1, MPI_INT, next, 7, /* HERE: sendrecv */
 			     &theirs, 1, MPI_INT, next, 7,
 			     WORLD, MPI_STATUS_IGNORE);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// ROUNDS episodes on each of several communicators, one after the other in every round: the world,
-// a duplicate, halves of the ranks, a communicator of two that are made anew for each quarter of
-// the rounds, and each rank alone. Nonblocking collectives lie in between. The phases differ, and
-// last up to MICROSECONDS.
+// ROUNDS episodes on each of several communicators, one after the other in every round. They are
+// the world, a duplicate, halves of the ranks, a communicator of two ranks, and each rank alone.
+// The communicator of two is made anew for each quarter of the rounds. Nonblocking collectives are
+// in between. The phases differ, and last up to MICROSECONDS.
 #include <mpi.h>
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static unsigned int microseconds;
 	{                                                                               \
 		usleep(microseconds *(unsigned int)((rank * 5 + i * 3) % 7) / 7);       \
 		MPI_Barrier(comm);                                                      \
-		__asm__ volatile("# " #name); /* no two are the same code */            \
+		__asm__ volatile("# " #name); /* gives each function different code */  \
 	}
 
 ON(world)
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
 			MPI_Comm_split(dup, rank / 2, -rank, &anew);
 		}
 		on_anew(anew, rank, i);
-		/* Rank 0 more often than others: it is alone. */
+		/* Rank 0 crosses its own communicator more often than the other ranks do. */
 		for (one = 0; one < (rank ? 1 : 3); one++)
 			on_self(MPI_COMM_SELF, rank, i);
 	}

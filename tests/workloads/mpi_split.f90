@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: GPL-2.0-only
 ! Copyright (c) 2026 The sbt-trace authors
 !
-! A communicator made and used in Fortran: ranks of one parity meet 20 times, then all do 5 times.
+! A communicator made and used in Fortran: the ranks of one parity cross 20 times, then all ranks
+! cross 5 times.
 program mpi_split
 	implicit none
 	include 'mpif.h'

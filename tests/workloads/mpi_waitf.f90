@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: GPL-2.0-only
 ! Copyright (c) 2026 The sbt-trace authors
 !
-! Ranks in Fortran that meet at MPI_Barrier and wait for rank 0 in MPI_Bcast and MPI_Reduce, called by the module mpi.
+! Ranks in Fortran that cross MPI_Barrier and wait for rank 0 in MPI_Bcast and MPI_Reduce, called
+! through the module mpi.
 program mpi_waitf
 	use mpi
 	implicit none

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Ranks that wait for one another in other calls than barriers: mpi_waits KIND ROUNDS [silent]. In
-// each round rank 0 sleeps for 2 ms, which the other ranks wait for in a call of that kind; then
-// each rank sleeps for 4 ms and all meet at a barrier. Kinds: recv, wait, bcast, gather, scatter,
-// sendrecv; built with -DMAKERS create_group and shared_window. With "silent" behind ROUNDS they
-// meet at no barrier. With neither -DCALL_THEM nor -DMAKERS the program calls barriers alone.
-// Prints "# waited RANK NS": the time in these calls by the program's own clock.
+// Ranks that wait for each other in other calls than barriers: mpi_waits KIND ROUNDS [silent]. In
+// each round rank 0 sleeps for 2 ms, and the other ranks wait for it in a call of that kind. Then
+// each rank sleeps for 4 ms, and all cross a barrier. Kinds: recv, wait, bcast, gather, scatter,
+// sendrecv; built with -DMAKERS: create_group and shared_window. With "silent" the ranks cross no
+// barrier. Built without -DCALL_THEM and -DMAKERS, the program only calls barriers. Prints "#
+// waited RANK NS": the time in these calls by the program's own clock.
 #include "common.h"
 
 #include <mpi.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// For the programs not_*.c. Their threads wait for one another and never meet: no barrier is in
-// them, so none must be found. All take [THREADS [ROUNDS]] and print what they did. That main
-// creates threads and joins them at the end is a meeting of the family forkjoin, the only one.
+// For the programs not_*.c. Their threads wait for each other, but cross no barrier, so a tracer
+// must find none. All take [THREADS [ROUNDS]] and print what they did. main creates threads and
+// joins them at the end, which is the only episode, of the family forkjoin.
 #ifndef WORKLOADS_NOT_H
 #define WORKLOADS_NOT_H
 
@@ -42,13 +42,13 @@ static inline void run_threads(uint32_t n, void *(*body)(void *))
 	join_threads(start_threads(n, body), n);
 }
 
-/* Some work, a little different for everyone. */
+/* Do some work, of a different length for each key. */
 static inline void work_us(uint64_t key, uint64_t most)
 {
 	spin_until(now_ns() + mix64(key) % (most * 1000));
 }
 
-/* The result, held against what is expected. */
+/* Print the result, and return whether it differs from the expected value. */
 static inline int report(const char *name, const char *what, uint64_t got, uint64_t expected)
 {
 	printf("%s: %s=%llu episodes=0 %s\n", name, what, (unsigned long long)got,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// One-shot events: a start gun, for which all threads wait and one of them, in the same function,
-// wakes the others, once; then futures, each an object of its own on the heap, often at an address
-// that was used before: a thread sets it, in its turn, and the others wait until it is set.
+// One-shot events. The first is a start signal: all threads wait for it, and one of them, in the
+// same function, wakes the others once. Then there are futures, each an object of its own on the
+// heap, often at an address that was used before. One thread, which changes, sets a future, and the
+// others wait until it is set.
 #include "not.h"
 
 struct event {
@@ -38,7 +39,10 @@ static void start(uint32_t index)
 	pthread_mutex_unlock(&gun.mutex);
 }
 
-/* The first thread to ask makes it, the last to have used it frees it. */
+/*
+ * Return the event of this round. The first thread that asks allocates it, and the last user frees
+ * it.
+ */
 static struct event *future(uint32_t round)
 {
 	struct event *e;

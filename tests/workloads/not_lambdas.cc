@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// No barrier: one thread fills a queue and wakes all that take from it, again and again:
-// not_lambdas [CONSUMERS ITEMS]. Both are lambdas, which compilers give one name: operator().
+// This is no barrier: one thread repeatedly fills a queue and wakes all threads that take from it:
+// not_lambdas [CONSUMERS ITEMS]. Both functions are lambdas, to which compilers give the same name:
+// operator().
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// All threads fight for one mutex, and for another of their own make: a futex word that is 0 free,
-// 1 held, 2 held with threads waiting; the thread that releases it wakes all.
+// All threads compete for one mutex, and for a lock of their own: a futex word that is 0 if free, 1
+// if held, and 2 if held with waiting threads. The thread that releases this lock wakes all.
 #include "not.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t word;
-static uint64_t count, own_count; /* one each: threads may be at different locks */
+static uint64_t count, own_count; /* one for each lock: threads may hold different locks */
 
 static void lock(void)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// A pipeline: each thread takes from the slot before it and puts into the slot after it, and a slot
-// has a mutex and a condition variable of its own, on which at most two wait.
+// A pipeline: each thread takes from the slot before it and puts into the slot after it. Each slot
+// has its own mutex and condition variable, on which at most two threads wait.
 #include "not.h"
 
 struct slot {

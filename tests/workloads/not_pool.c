@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// A thread pool: at its start all workers wait on one condition variable and main broadcasts once;
-// then jobs one by one with a signal each, then batches of as many jobs as there are workers, with
-// a broadcast each, for which main waits on another condition variable; at the end a broadcast that
-// all shall go.
+// A thread pool. At its start all workers wait on one condition variable, and main broadcasts once.
+// Then main submits single jobs with a signal each, and batches of as many jobs as there are
+// workers with a broadcast each. It waits for them on another condition variable. At the end, a
+// broadcast ends all workers.
 #include "not.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// One publishes and wakes all, again and again; the others wait for news. It goes on once everyone
-// has seen the last, but never waits with them: subscribers tell by a counter that it polls. So N -
-// 1 threads wait, and one wakes them all, in every round, and there is no barrier: it is always the
-// same one that wakes, and from a function of its own.
+// One thread repeatedly publishes and wakes all others, which wait for news. It continues when all
+// others have seen the last news, but does not wait with them: it polls a counter. So in every
+// round N - 1 threads wait and one thread wakes them all, but there is no barrier: the waking
+// thread is always the same, and wakes from a function of its own.
 #include "not.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

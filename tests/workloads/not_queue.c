@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// A bounded queue, half of the threads producing and half consuming; and, because much code is
-// written so, every change is broadcast on one condition variable, whatever each thread waits there
-// for.
+// A bounded queue. Half of the threads produce and half consume. As in much real code, every change
+// is broadcast on one condition variable, whatever the threads wait for.
 #include "not.h"
 
 #define SLOTS 3

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Threads that are made and joined in all ways but the plain one (gen_forkjoin). The first argument
-// is the way; each prints how many rounds it had, of which it says itself how many are rounds: one
-// thread made two or more, joined all of these and no others, and made the next then.
+// Threads that are created and joined in all ways except the plain one (gen_forkjoin). The first
+// argument is the way. The program prints how many rounds it had, and how many should be
+// recognised: in a recognised round, one thread creates two or more threads, and joins all of these
+// and no others before it creates the next.
 //   once      one round, and the end
 //   single    one thread at a time
-//   detached  as many detached ones are made each round as are joined
-//   window    joined while others are made: always four at work
-//   foreign   one thread makes them, another joins them
-//   each      what each has worked out takes longer to use than to join
+//   detached  each round also creates as many detached threads as joined ones
+//   window    threads are joined while others are created: always four at work
+//   foreign   one thread creates the threads, another joins them
+//   each      using the result of a thread takes longer than joining it
 //   polled    pthread_tryjoin_np
-//   logger    a thread that stays is made with those of the first round
-//   shuffled  joined out of order, all of them long ended
-//   nested    each that is made makes two of its own, twice
-//   several   three threads at once make and join
-//   timed     pthread_timedjoin_np, over and over
-//   unequal   another number each round
-//   cancelled those that are joined were cancelled
-//   meeting   those that are made and their maker also meet at a barrier
-//   spread    joined by several calls, one for each
-//   abandoned the joiner is cancelled in it, and its threads are joined by another
+//   logger    a thread that stays is created with those of the first round
+//   shuffled  joined in another order, long after all have ended
+//   nested    each created thread creates two threads of its own, twice
+//   several   three threads create and join at the same time
+//   timed     pthread_timedjoin_np, repeatedly
+//   unequal   another number of threads in each round
+//   cancelled the joined threads were cancelled
+//   meeting   the threads and their creator also cross a barrier
+//   spread    each thread is joined by its own call
+//   abandoned the joining thread is cancelled in a join, and another thread joins its threads
 #include "not.h"
 
-static uint64_t told; /* rounds as they should be told */
+static uint64_t told; /* number of rounds that should be reported */
 
 static void *short_work(void *arg)
 {
@@ -157,7 +158,7 @@ static void logger(pthread_t *threads)
 	}
 	word_set(&stop, 1);
 	join(other);
-	told = rounds - 1; /* of the first it could not be known */
+	told = rounds - 1; /* the first round could not be recognised */
 }
 
 static void shuffled(pthread_t *threads)
@@ -206,7 +207,7 @@ static void several(pthread_t *threads)
 {
 	make_all(threads, 3, own_rounds);
 	join_all(threads, 3);
-	told = 3 * (uint64_t)rounds + 1; /* that of the three, too: the call is known by then */
+	told = 3 * (uint64_t)rounds + 1; /* and that of the three: the call is known by then */
 }
 
 static void join_in_time(pthread_t thread)

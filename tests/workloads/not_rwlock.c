@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// A read-write lock: pthread's, then one written by hand with a condition variable, of which every
-// thread is the writer in turn. The writer's release often wakes all others at once.
+// A read-write lock: pthread's, then a hand-written one with a condition variable. Each thread in
+// turn is the writer. The writer's release often wakes all other threads at once.
 #include "not.h"
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// A pool of two resources, lent by a semaphore; then by one written by hand with a condition
-// variable, which tells all that something was given back.
+// A pool of two resources, managed by a semaphore. Then the same with a hand-written semaphore on a
+// condition variable, which broadcasts each release.
 #include "not.h"
 
 #include <semaphore.h>

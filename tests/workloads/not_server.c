@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 //
 // A web server under load, all in one process: main accepts and queues, THREADS workers answer, and
-// THREADS clients ask ROUNDS times each, one connection a request, over the loopback.
+// THREADS clients send ROUNDS requests each over the loopback, with one connection per request.
 #include "not.h"
 
 #include <arpa/inet.h>

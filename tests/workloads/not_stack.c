@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Condition variables of many objects at few addresses: each request has its own, on the stack of
-// the thread that asks, which waits there until the one server has answered and woken it. Now and
-// then the whole stack belongs to another thread than before.
+// Condition variables of many objects at few addresses. Each request has its own condition
+// variable, on the stack of the requesting thread, which waits there until the one server has
+// answered and woken it. From time to time a whole stack passes to another thread.
 #include "not.h"
 
 struct request {
@@ -79,7 +79,10 @@ int main(int argc, char **argv)
 
 	parse_arguments(argc, argv);
 	servers = start_threads(1, server);
-	/* Detached, so that nothing joins; the next generation gets the stacks of the last. */
+	/*
+	 * The threads are detached, so that nothing joins them. The next generation reuses their
+	 * stacks.
+	 */
 	for (int generation = 0; generation < 10; generation++) {
 		pthread_attr_t attr;
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Work stealing: a deque for each thread; a thread with none left steals, and one that finds
-// nothing sleeps on one condition variable. A task in five makes more tasks, and then all that
-// sleep are woken at once: often that is everyone else. ROUNDS is how many trees of tasks are
-// worked off.
+// Work stealing with a deque for each thread. A thread without tasks steals one, and a thread that
+// finds none sleeps on one condition variable. One task in five makes more tasks, and then wakes
+// all sleeping threads at once, often all others. ROUNDS is the number of trees of tasks.
 #include "not.h"
 
 #define DEQUE 4096
@@ -37,7 +36,7 @@ static void push(uint32_t self, uint32_t depth, uint32_t n)
 	pthread_mutex_unlock(&mutex);
 }
 
-/* The newest of one's own, or the oldest of another's. */
+/* Take the newest task of one's own deque, or the oldest task of another thread. */
 static int take(uint32_t self, uint32_t *depth)
 {
 	for (uint32_t i = 0; i < thread_count; i++) {
@@ -68,7 +67,10 @@ static void *body(void *arg)
 			__atomic_fetch_add(&done, 1, __ATOMIC_RELAXED);
 			if (depth)
 				push(self, depth - 1, 4);
-			/* The tree's last: the next tree, or the end for all. */
+			/*
+			 * This was the last task of the tree. Begin the next tree, or end all
+			 * threads.
+			 */
 			if (__atomic_sub_fetch(&open_tasks, 1, __ATOMIC_ACQ_REL) == 0) {
 				if (--roots)
 					push(self, 2, 1);

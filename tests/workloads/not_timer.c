@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Periodic waiters: every thread waits on one condition variable until its next time, all for the
-// same times, and none wakes another, but the first thread at the very end.
+// Periodic waits: every thread waits on one condition variable until its next time. All have the
+// same times, and no thread wakes another, except the first thread at the very end.
 #include "not.h"
 
 #define PERIOD_NS 500000
@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 	parse_arguments(argc, argv);
 	begin_ns = now_ns();
 	run_threads(thread_count, body);
-	/* The others may have been stopped in their last period. */
+	/* The other threads may have been stopped in their last period. */
 	bad = ticks < rounds || ticks > (uint64_t)rounds * thread_count;
 	printf("not_timer: ticks=%llu episodes=0 %s\n", (unsigned long long)ticks,
 	       bad ? "bad" : "ok");

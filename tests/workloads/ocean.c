@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Currents in an ocean basin in the image of SPLASH-2's ocean: a SIZE x SIZE grid, STEPS time
-// steps, in each a right-hand side from the stream function, then red-black relaxation until the
-// largest change, for which there is a lock, is small. Episodes in a time step: 1 after the
-// right-hand side, then 4 for each sweep (red, black, the change known, the change read); 1 at the
-// start. The number of sweeps depends on SIZE and STEPS alone.
+// Currents in an ocean basin, modelled on SPLASH-2's ocean: a SIZE x SIZE grid and STEPS time
+// steps. Each time step computes a right-hand side from the stream function. Then red-black
+// relaxation runs until the largest change, which a lock protects, is small. Episodes in a time
+// step: 1 after the right-hand side, then 4 for each sweep (red, black, the change known, the
+// change read); 1 at the start. The number of sweeps depends on SIZE and STEPS alone.
 #include "splash.h"
 
 #include <math.h>
@@ -29,13 +29,13 @@ static double neighbours(double *g, uint32_t i, uint32_t j)
 	return *at(g, i - 1, j) + *at(g, i + 1, j) + *at(g, i, j - 1) + *at(g, i, j + 1);
 }
 
-/* Rows of the interior. */
+/* Return the first interior row of a thread's share. */
 static uint32_t first_row(uint32_t id)
 {
 	return 1 + share(id, splash.size - 2);
 }
 
-/* Wind, and something of the flow that was. */
+/* Compute the right-hand side from the wind and the previous flow. */
 static void right_hand_side(uint32_t id, uint32_t step)
 {
 	for (uint32_t i = first_row(id); i < first_row(id + 1); i++)

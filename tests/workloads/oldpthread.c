@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// A libpthread.so.0 as glibc had it before 2.34: a library apart from libc that exports
-// pthread_barrier_wait@@GLIBC_2.2.5. The barrier is laid out as in glibc 2.25 to 2.33; the
-// algorithm is the simplest that works.
+// A libpthread.so.0 as in glibc before 2.34: a separate library that exports
+// pthread_barrier_wait@@GLIBC_2.2.5. The barrier has the layout of glibc 2.25 to 2.33, and the
+// simplest algorithm that works.
 #include "common.h"
 
 #include <limits.h>
@@ -12,7 +12,7 @@ struct barrier {
 	uint32_t in;
 	uint32_t round;
 	uint32_t count;
-	int32_t shared; /* 0: private, 128: shared, as glibc's futex flags */
+	int32_t shared; /* 0: private, 128: shared, like glibc's futex flags */
 	uint32_t out;
 };
 

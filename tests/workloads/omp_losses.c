@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * OpenMP regions of two threads with known losses: omp_losses SERIAL MASTER WORKER ROUNDS. Each
- * round is SERIAL ms of one thread, and a region in which the threads work for MASTER and WORKER
- * ms; and what it was to be on standard output: one line of the milliseconds that the serial parts
- * and the two threads' work really took, and that one of them waited for the other at the regions'
- * ends.
+ * OpenMP regions of two threads with known losses: omp_losses SERIAL MASTER WORKER ROUNDS. In each
+ * round one thread works for SERIAL ms. Then the two threads of a region work for MASTER and WORKER
+ * ms. Prints one line of times in ms, measured by the program's own clock: the serial parts, the
+ * work of each thread, and the waits of one thread for the other at the ends of regions.
  */
 #include <math.h>
 #include <omp.h>
@@ -22,7 +21,7 @@ static double now_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-/* Sleeps, so that other programs do not matter. Returns how long it took. */
+/* Sleep in place of work, so that other programs do not matter. Return the elapsed time, ms. */
 static double work(double ms)
 {
 	struct timespec t = { (time_t)(ms / 1e3), (long)(ms * 1e6) % 1000000000L };
@@ -44,8 +43,8 @@ int main(int argc, char **argv)
 	}
 	rounds = atoi(argv[4]);
 	/*
-	 * Where it is allowed: others shall not keep it from its CPU, not even for a moment.
-	 * Threads inherit it.
+	 * If permitted, prevent other programs from delaying the threads, which inherit the
+	 * priority.
 	 */
 	(void)sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 1 });
 	for (i = 0; i < rounds; i++) {
@@ -57,7 +56,10 @@ int main(int argc, char **argv)
 			took[me] += work(atof(argv[2 + me]));
 			end[me] = now_ms();
 		}
-		/* Not what their work differs by: on a busy machine they do not begin together. */
+		/*
+		 * Measure the wait itself, not the difference of the work: on a busy machine the
+		 * two threads do not begin together.
+		 */
 		waits += fabs(end[0] - end[1]);
 	}
 	printf("%.3f %.3f %.3f %.3f\n", serial, took[0], took[1], waits);

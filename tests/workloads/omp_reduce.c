@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * OpenMP reductions: omp_reduce KIND THREADS ROUNDS MICROSECONDS. In each round each thread works
- * (sleeps) for that long, one thread in turn three times as long, and then all reduce: at the end
- * of a loop (for), of one with two sums (two), of a region (region), or of a loop that does not
- * wait, with a barrier behind it (nowait). Prints, by its own clock, the sum of what each thread
- * waited until the last one was done with its work.
+ * OpenMP reductions: omp_reduce KIND THREADS ROUNDS MICROSECONDS. In each round each thread sleeps
+ * for MICROSECONDS in place of work, and one thread, which changes each round, sleeps three times
+ * as long. Then all threads reduce. KIND: "for" reduces at the end of a loop, "two" at the end of a
+ * loop with two sums, "region" at the end of a region, "nowait" at the end of a loop that does not
+ * wait, before a barrier. Prints, by the program's own clock, how long each thread waited for the
+ * last thread to finish its work.
  */
 #include <omp.h>
 #include <stdio.h>

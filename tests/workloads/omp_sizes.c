@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * OpenMP teams that shrink and grow, for which GCC's run-time ends threads and makes others:
- * omp_sizes sizes|nested ROUNDS. sizes: regions of 2, 3 and 4 threads in turn, the first of which
- * works longest. nested: two threads with a team of two each. Prints, by this program's own clock,
- * how long its threads worked in all, and how long the program took.
+ * OpenMP teams that shrink and grow, so that GCC's runtime ends threads and creates others:
+ * omp_sizes sizes|nested ROUNDS. "sizes": regions of 2, 3 and 4 threads alternate, and the first
+ * thread works longest. "nested": two threads with a team of two each. Prints, by the program's own
+ * clock, the total work of its threads, and the run time.
  */
 #include <omp.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// 50 parallel regions of 3 threads. Their function has a barrier as the last thing that it does:
-// compilers jump there.
-// usage: omp_tail [--wait-start]   then it says that it is ready, and waits for a line on stdin
+// 50 parallel regions of 3 threads. A barrier is the last action of their function, so compilers
+// make it a tail call. usage: omp_tail [--wait-start]; with --wait-start it prints that it is
+// ready, and waits for a line on stdin
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>

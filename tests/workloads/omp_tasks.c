@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * OpenMP tasks that run inside barriers: omp_tasks KIND THREADS ROUNDS TASKS MICROSECONDS. A region
- * is run in each round.
- *   single  one thread makes the tasks, and all run them in the barrier at the end of that single
- *   master  the same, and they run in the barrier at the end of the region
- *   loop    the same with a taskloop
- *   each    every thread makes its own
- *   none    a shared loop does the same work: the code is there, and no task is made
- * Prints, by this program's own clock, how long each thread worked, how long it was in regions
- * before their barriers, and how long the program ran, and ran regions.
+ * OpenMP tasks that run inside barriers: omp_tasks KIND THREADS ROUNDS TASKS MICROSECONDS. Each
+ * round is one region.
+ *   single  one thread creates the tasks, and all run them in the barrier at the end of the single
+ *   master  the master creates the tasks, and all run them in the barrier at the end of the region
+ *   loop    as `master`, with a taskloop
+ *   each    every thread creates its own tasks
+ *   none    a shared loop does the same work: the code for tasks exists, but no task is created
+ * Prints, by the program's own clock, how long each thread worked, and how long it created tasks
+ * before the barriers. Also prints the run time of the program and of its regions.
  */
 #include <omp.h>
 #include <stdio.h>

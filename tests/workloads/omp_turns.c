@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * OpenMP threads that work one after another: omp_turns KIND THREADS ROUNDS MICROSECONDS [spin]. In
- * each round a region is run, in which each thread works for that long when it is its turn: in a
- * critical section, in order, or with a lock. They sleep to work; with "spin" they compute. KIND
- * free: all at once; hot: each enters the critical section again and again, for that long in all.
- * Prints, by this program's own clock, how long each thread waited for its turn and how long it
- * worked, and how long all took.
+ * OpenMP threads that work one after another: omp_turns KIND THREADS ROUNDS MICROSECONDS [spin].
+ * Each round is a region in which each thread works for MICROSECONDS when it has its turn. KIND is
+ * how they take turns: a critical section, "ordered", or a lock. With "free" all threads work at
+ * once. With "hot" each thread enters the critical section repeatedly, and works there for
+ * MICROSECONDS in all. Threads sleep in place of work, or compute with "spin". Prints, by the
+ * program's own clock, how long each thread waited for its turn and worked, and the run time.
  */
 #include <omp.h>
 #include <stdio.h>

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Threads that take known times between barriers: paced ROUNDS HOW TURN MICROSECONDS... has a
-// thread for each of the times. HOW: s (sleep), b (burn CPU time), or one such letter for each
-// thread. TURN 1: in each round every thread takes the time of the thread after it, so that another
-// one is late; 0: always its own. PACED_ALONE, PACED_FIRST, PACED_TAIL: microseconds that the main
-// thread sleeps before the others begin, each thread before its first round, and each after its
-// last. PACED_CALLS 2:
-// the barrier is called in two places, in turn.
+// Threads with known times between barriers: paced ROUNDS HOW TURN MICROSECONDS... runs one thread
+// for each of the times. HOW: s (sleep), b (burn CPU time), or one such letter for each thread.
+// TURN 1: the times rotate, so that another thread is late in each round; TURN 0: each thread keeps
+// its time. PACED_ALONE, PACED_FIRST and PACED_TAIL are microseconds of sleep: of the main thread
+// before the others begin, of each thread before its first round, and of each thread after its
+// last. PACED_CALLS 2: two call sites of the barrier alternate.
 #include "common.h"
 
 #include <pthread.h>

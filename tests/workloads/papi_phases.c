@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Threads that count their own phases: a team crosses one barrier PHASES + 1 times, does between
-// two crossings work that depends on the thread and the phase alone, and reads its own counters
-// before and after it.
+// Threads that count events in their own phases: a team crosses one barrier PHASES + 1 times.
+// Between two crossings each thread does work that depends on the thread and the phase alone, and
+// reads its own counters before and after the work.
 //
-//   papi_phases LOG [EVENT...]      by PAPI
-//   perf_phases LOG [EVENT...]      by perf_event_open(), for where there is no PAPI
+//   papi_phases LOG [EVENT...]      counts with PAPI
+//   perf_phases LOG [EVENT...]      counts with perf_event_open(), for machines without PAPI
 //
-// LOG gets one line "tid,phase,event,count" for each thread, phase and event. Phase n is the one
-// that ends with episode n of the barrier (the first is 0); phase 0, in which the counters are set
-// up, is not in it. Two more "events" are known without counting: known-pages, the fresh pages
-// touched, and known-sleeps. Times are in ns.
+// LOG gets one line "tid,phase,event,count" for each thread, phase and event. Phase n ends with
+// episode n of the barrier (the first is 0). LOG has no phase 0, in which the counters are set up.
+// Two more "events" are known without counting: known-pages, the number of fresh pages touched, and
+// known-sleeps. Times are in ns.
 //
-// Counting from departure to arrival finds more than that by one reading (a system call of 0.3 us
-// here): from leaving the barrier to the end of the first, from the start of the second to the
-// arrival. That is in task-clock, cycles and instructions; no page fault is in it, for all that is
-// read and written there was touched before.
+// A tracer that counts from departure to arrival also counts one reading (a system call of 0.3 us
+// here): from leaving the barrier to the end of the first reading, and from the start of the second
+// reading to the arrival. This affects task-clock, cycles and instructions. It causes no page
+// faults, because all of that memory was touched before.
 #include "common.h"
 
 #include <linux/perf_event.h>
@@ -37,7 +37,7 @@
 #define PAGE	   4096
 
 struct event {
-	const char *name; /* sbt-trace's */
+	const char *name; /* sbt-trace's name */
 	const char *papi;
 	uint32_t type, config;
 };
@@ -65,15 +65,15 @@ struct worker {
 	long long before[EVENTS_MAX], after[EVENTS_MAX];
 	long long count[PHASES + 1][EVENTS_MAX];
 	uint32_t pages[PHASES + 1], sleeps[PHASES + 1];
-	int set; /* PAPI's event set, or the group's leader */
+	int set; /* PAPI's event set, or the leader of the perf event group */
 };
 
 #ifdef WITH_PAPI
 
 /*
- * PAPI gives up perf events altogether, the kernel's software events too, where libpfm4 does not
- * know the CPU, as with a CPU newer than the library. The kernel's own events are then shown to it
- * as what it asks for: the PMU of a core.
+ * If libpfm4 does not know the CPU, for example because the CPU is newer, PAPI disables all perf
+ * events, including the kernel's software events. This function then presents the kernel's own
+ * events as the core PMU that PAPI requires.
  */
 pfm_err_t pfm_get_pmu_info(pfm_pmu_t pmu, pfm_pmu_info_t *info)
 {
@@ -115,7 +115,8 @@ static void counters_init(void)
 		die("PAPI does not start");
 	must_papi(PAPI_thread_init(papi_thread), "PAPI_thread_init");
 	/*
-	 * What happens in the kernel on the thread's behalf is the thread's: page faults, switches.
+	 * Include the events that the kernel causes on behalf of the thread: page faults and
+	 * switches.
 	 */
 	must_papi(PAPI_set_domain(PAPI_DOM_ALL), "PAPI_set_domain");
 }
@@ -186,8 +187,8 @@ static void counters_stop(struct worker *w)
 #endif
 
 /*
- * Each page is a fault of its own: never a huge page, which this is too small for, nor a folio of
- * several.
+ * Touch @n pages, with one page fault each. The mapping is too small for a huge page, and
+ * MADV_NOHUGEPAGE prevents folios of several pages.
  */
 static void touch_pages(uint32_t n)
 {
@@ -213,7 +214,10 @@ static void compute(uint32_t rounds)
 		sum += i;
 }
 
-/* Threads differ in a phase, and a thread's phases from each other; some do nothing of a kind. */
+/*
+ * Work differs between threads in a phase, and between phases of a thread. Some phases have no
+ * pages or no sleeps.
+ */
 static void work(struct worker *w, uint32_t phase)
 {
 	uint32_t pages = (w->index * 53 + phase * 17) % 120;
@@ -233,11 +237,11 @@ ONE_COPY static void *worker_main(void *arg)
 	struct worker *w = (struct worker *)arg;
 
 	w->tid = thread_id();
-	/* Neither PAPI nor libpfm4 looks up names for two threads at once. */
+	/* PAPI and libpfm4 must not look up names in two threads at the same time. */
 	pthread_mutex_lock(&naming);
 	counters_start(w);
 	pthread_mutex_unlock(&naming);
-	/* Once for all that is touched for the first time. */
+	/* Run once first, so that later phases touch no memory for the first time. */
 	work(w, 0);
 	counters_read(w, w->before);
 	for (uint32_t phase = 0; phase <= PHASES; phase++) {
@@ -305,7 +309,7 @@ int main(int argc, char **argv)
 	exact_timers();
 	choose_events(argc - 2, argv + 2);
 	counters_init();
-	/* Every page of it, for no fault of ours to be counted. */
+	/* Touch every page of the results, so that storing them causes no counted faults. */
 	memset(workers, 1, THREADS * sizeof(*workers));
 	must(pthread_barrier_init(&barrier, NULL, THREADS), "pthread_barrier_init");
 	for (uint32_t i = 0; i < THREADS; i++) {

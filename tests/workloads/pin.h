@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// A thread on one CPU.
+// Run a thread on one CPU.
 #ifndef WORKLOADS_PIN_H
 #define WORKLOADS_PIN_H
 
@@ -9,7 +9,10 @@
 
 #include <sched.h>
 
-/* Pin the calling thread to the last CPU that it may use: the first has most of the other work. */
+/*
+ * Pin the calling thread to the last CPU that it may use, because the first CPU has most of the
+ * other work.
+ */
 static inline void pin_to_last(void)
 {
 	cpu_set_t set;

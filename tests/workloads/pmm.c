@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Parallel matrix multiplication with three barriers, in the image of figures 3.3 and 3.4 of the
-// thesis: before initialisation, after it, after the multiplication. Rows are distributed in blocks
-// and every block is equal (the last takes what does not divide), so the load is balanced.
+// Parallel matrix multiplication with three barriers, modelled on figures 3.3 and 3.4 of E.
+// Novillo's thesis (University of Alberta, 2002): before initialisation, after it, after the
+// multiplication. Rows are distributed in equal blocks (the last one has the remainder), so the
+// load is balanced.
 //
 // Known answer: three episodes, at three lines of work(); the checksum depends on the size alone.
 #include "common.h"
@@ -88,7 +89,7 @@ int main(int argc, char **argv)
 	threads = (pthread_t *)must_alloc(thread_count, sizeof(*threads));
 	must(pthread_barrier_init(&barrier, NULL, thread_count), "pthread_barrier_init");
 
-	/* As in the thesis, main is thread 0. */
+	/* Main is thread 0, as in the thesis. */
 	for (uint32_t i = 1; i < thread_count; i++)
 		must(pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)i),
 		     "pthread_create");

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Threads that count their own phases' instructions: a team crosses one barrier PHASES + 1 times
-// and executes between two crossings a number of instructions that depends on the thread and the
-// phase alone, with what its own counters of user space say before and after.
+// Threads that count the instructions of their own phases: a team crosses one barrier PHASES + 1
+// times. Between two crossings each thread executes a number of instructions that depends on the
+// thread and the phase alone, and reads its own user-space counters before and after.
 //
 //   pmu_phases LOG
 //
 // LOG gets one line "tid,phase,event,count" for each thread, phase and event: instructions:u,
 // cycles:u, and known-instructions, which were not counted. Phase n ends with episode n of the
-// barrier (the first is 0); phase 0, in which the counters are set up, is not in it. Without
-// hardware counters the program says so and fails.
+// barrier (the first is 0). LOG has no phase 0, in which the counters are set up. Without hardware
+// counters the program fails with a message.
 //
-// Counting from departure to arrival finds more than that: the ends of two readings and the calls
-// around, some hundred instructions.
+// A tracer that counts from departure to arrival also counts parts of two readings and the calls
+// around them, some hundred instructions.
 #include "common.h"
 
 #include <linux/perf_event.h>
@@ -75,7 +75,7 @@ static void counters_close(const struct worker *w)
 		close(w->fds[i]);
 }
 
-/* Exactly two instructions a round; @rounds is not 0. */
+/* Execute exactly two instructions in each round. @rounds must not be 0. */
 static void execute(uint64_t rounds)
 {
 #if defined(__aarch64__)
@@ -95,7 +95,7 @@ static void execute(uint64_t rounds)
 #endif
 }
 
-/* Threads differ in a phase, and a thread's phases from each other; some sleep in between. */
+/* Return a number that differs between threads in a phase, and between phases of a thread. */
 static uint64_t rounds_of(uint32_t index, uint32_t phase)
 {
 	return 40000 + 20000 * (uint64_t)((index * 5 + phase * 3) % 13);

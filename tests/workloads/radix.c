@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// A parallel radix sort in the image of SPLASH-2's: SIZE 32-bit keys, DIGITS digits. Episodes: 1
-// at the start, 3 for each digit, 1 at the end; with STEPS sorts of new keys, that many times more.
+// A parallel radix sort modelled on SPLASH-2's: SIZE 32-bit keys, DIGITS digits. Episodes: 1 at the
+// start, 3 for each digit, 1 at the end; with STEPS sorts of new keys, that many times more.
 #include "splash.h"
 
 #define DIGIT_BITS 8
 #define DIGITS	   4
 #define RADIX	   (1U << DIGIT_BITS)
 
-static uint32_t *from, *to; /* swapped after every digit, by each thread for itself */
+static uint32_t *from, *to; /* each thread swaps its own pointers after every digit */
 static uint32_t histogram[MAX_THREADS][RADIX];
 static uint32_t total[RADIX];
 static uint64_t sum;
@@ -28,7 +28,7 @@ static void count(uint32_t id, const uint32_t *keys, uint32_t shift)
 		histogram[id][keys[i] >> shift & (RADIX - 1)]++;
 }
 
-/* Each thread sums up its share of the digit's values over all threads. */
+/* Each thread adds up its share of the digit's values over all threads. */
 static void add_up(uint32_t id)
 {
 	for (uint32_t v = share(id, RADIX); v < share(id + 1, RADIX); v++) {
@@ -70,7 +70,7 @@ ONE_COPY static void sort(uint32_t id)
 	}
 }
 
-/* By thread 0 alone; an even number of digits leaves the result where it began. */
+/* Only thread 0 calls this. An even number of digits leaves the result where it began. */
 static void check(void)
 {
 	for (uint32_t i = 1; i < splash.size; i++)

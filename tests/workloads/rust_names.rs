@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Barriers in Rust whose functions have names of all kinds: a closure, a method of a trait that is generic, and a plain one in a
-// module. The first thread is always late. Prints the rounds.
+// Barriers in Rust functions with names of all kinds: a closure, a method of a generic trait, and a
+// plain function in a module. The first thread is always late. Prints the number of rounds.
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 

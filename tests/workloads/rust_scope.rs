@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Threads of a scope: rust_scope KIND ROUNDS THREADS. In each round a scope makes threads that sleep: 4 ms the first, 4 ms more
-// each. KIND turns: who is late changes from round to round; last: behind each such scope comes another one, to the end of which
-// main comes last. Prints, by this program's own clock, how long the threads of the former waited for their last.
+// Threads of a scope: rust_scope KIND ROUNDS THREADS. In each round a scope creates threads that
+// sleep: the first for 4 ms, each next one for 4 ms more. KIND "turns": the late thread changes
+// each round. KIND "last": each such scope is followed by another one, at whose end main arrives
+// last. Prints, by the program's own clock, how long the threads of the first scopes waited for
+// their last thread.
 use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Loop barriers, in the image of figure 5.15 of the thesis: phase 1 of each iteration is done by
-// the first thread or by the last, in turn, while the others arrive at once; phase 2 is
-// done by all. Nothing is computed: work is sleep of a known length.
+// Loop barriers, modelled on figure 5.15 of E. Novillo's thesis (University of Alberta, 2002).
+// Phase 1 of each iteration is done by the first thread and by the last thread alternately, while
+// the others arrive at once. All threads do phase 2. Work is sleep of a known length.
 //
 // Known answer, with N threads, I iterations, work of W and E more loop barriers (defaults 4, 32,
 // 6ms, 0):
@@ -40,7 +40,7 @@ ONE_COPY static void factor_diagonal(const struct member *me, int iteration)
 		sleep_ns(work_ns);
 }
 
-/* "Any number": lines of their own that no file has. */
+/* Add any number of barriers. Their line numbers are constructed, and in no file. */
 ONE_COPY static void more_barriers(const struct member *me)
 {
 	for (int i = 1; i <= extras; i++)
@@ -81,7 +81,10 @@ int main(int argc, char **argv)
 	const char *rest;
 	int o, all = argc;
 
-	/* SBT's own options are not for getopt; sbt_init() is to see them all the same. */
+	/*
+	 * Remove SBT's own options before getopt_long() parses the rest. sbt_init() still sees
+	 * them.
+	 */
 	argc = sbt_args(argc, argv);
 	while ((o = getopt_long(argc, argv, "t:i:w:e:a", options, NULL)) != -1) {
 		if (o == 't') {

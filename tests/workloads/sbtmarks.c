@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Phases that the program marks itself (sbt.h), with what they are to come to. sbtmarks [ROUNDS]:
-// three threads, each round, between barriers of all:
+// Phases that the program marks itself (sbt.h), with known results. sbtmarks [ROUNDS]: three
+// threads, which in each round mark these phases between common barriers:
 //
-//	"outer" from before the first barrier to behind the last, and in it
-//	"step", with a barrier inside: thread i sleeps (i + 1) ms, meets, touches PAGES new pages,
-//		and ends the phase
-//	"tail" from the middle of what comes next to behind the next barrier: it overlaps "half",
-//	which begins in the middle of "step" and ends inside "tail"; thread 0 alone
-//	"alone", thread 0 alone, from one barrier to the next, which the others pass as well
+//   outer  from before the first barrier to after the second
+//   step   inside "outer", with the first barrier inside: thread i sleeps (i + 1) ms, crosses, and
+//          touches PAGES new pages
+//   half   thread 0 alone: begins inside "step", and ends inside "tail"
+//   tail   thread 0 alone: begins 1 ms after "step", and ends after the second barrier, so it
+//          overlaps "half"
+//   alone  thread 0 alone: from the second to the fourth barrier, which the other threads cross as
+//          well
 //
-// Prints what each thread measured by its own clock, "# NAME THREAD OCCURRENCES LEAST MOST": the
-// sum of its intervals, in ns, from behind the first mark to before the second, and from before the
-// first to behind the second.
+// For each phase and thread, prints "# NAME THREAD OCCURRENCES LEAST MOST" by its own clock. LEAST
+// and MOST are sums of intervals in ns: LEAST from after the first mark to before the second, MOST
+// from before the first to after the second.
 #include "common.h"
 #include "sbt.h"
 
@@ -54,7 +56,7 @@ static void touch(char *pages, size_t size)
 		pages[i * size] = 1;
 }
 
-/* One a line: each is a barrier of its own. */
+/* Each use has its own line, and so is a barrier of its own. */
 #define MEET serial(pthread_barrier_wait(&barrier))
 
 static void one_round(uint32_t me, char *pages, size_t size)
@@ -99,7 +101,7 @@ static void *member(void *arg)
 
 	if (pages == MAP_FAILED)
 		die("mmap: %s", strerror(errno));
-	/* A page a fault. */
+	/* Without huge pages, each page causes one fault. */
 	madvise(pages, all, MADV_NOHUGEPAGE);
 	SBT_THREAD((int)me);
 	for (uint64_t i = 0; i < rounds; i++)

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Programs in the image of the pC++ benchmarks that Shanmugam and Malony extrapolate (section 4,
-// table 2), each with its data dealt out to the threads as theirs are, and telling the owner of the
-// data that it reads (SBT_READ). They compute what they are named after, with the same result
-// whatever the number of threads.
+// Programs modelled on the pC++ benchmarks that Shanmugam, Malony and Mohr extrapolate (Performance
+// Extrapolation of Parallel Programs, 1995, section 4, table 2). Each distributes its data to the
+// threads as the original does, and reports the owner of the data that it reads (SBT_READ). They
+// compute what they are named after. The result does not depend on the number of threads.
 //
-//	embar	pairs of random numbers, counted by how far from the middle they fall
-//	cyclic	a block tridiagonal system by cyclic reduction; each level's equations are dealt out
-//		anew
-//	sparse	a random sparse system by conjugate gradients
-//	grid	Poisson's equation on a plane dealt out (BLOCK, BLOCK), by Jacobi's iteration
-//	mgrid	the same by V-cycles over planes of half the size each time
-//	poisson	the same by sine transforms: of rows, a transposition, tridiagonal systems, and back
-//	sort	bitonic; the number of threads must be a power of 2
+//   embar    pairs of random numbers, counted by their distance from the middle
+//   cyclic   a block tridiagonal system by cyclic reduction; the equations of each level are
+//            distributed anew
+//   sparse   a random sparse system by conjugate gradients
+//   grid     Poisson's equation on a plane with (BLOCK, BLOCK) distribution, by Jacobi's iteration
+//   mgrid    as `grid`, by V-cycles over planes of half the size each time
+//   poisson  Poisson's equation by sine transforms of rows and columns, with transpositions between
+//   sort     bitonic sort; the number of threads must be a power of 2
 //
-// sbtpaper NAME THREADS: prints a checksum that does not depend on THREADS (sums are made in one
-// order).
+// sbtpaper NAME THREADS prints a checksum that does not depend on THREADS, because sums are
+// computed in a fixed order.
 #include "common.h"
 #include "sbt.h"
 
@@ -28,7 +28,7 @@
 static pthread_barrier_t barrier;
 static uint32_t threads;
 
-/* The whole set of threads, and the square of them that a plane is dealt out to. */
+/* Side of the largest square of threads. A plane is distributed to the threads of this square. */
 static uint32_t side;
 
 ONE_COPY static void meet(void)
@@ -42,7 +42,10 @@ static inline void ask(uint32_t me, uint32_t owner, size_t bytes)
 		SBT_READ(owner, bytes);
 }
 
-/* The first of @size elements that thread @i of @n has, in blocks; with @i = @n: their number. */
+/*
+ * Return the first of @size elements that thread @i of @n has in a block distribution. With @i =
+ * @n, return their number.
+ */
 static uint32_t first_of(uint32_t size, uint32_t n, uint32_t i)
 {
 	return (uint32_t)((uint64_t)size * i / n);
@@ -53,7 +56,7 @@ static double *doubles(size_t n)
 	return (double *)must_alloc(n, sizeof(double));
 }
 
-/* A number in [0, 1). */
+/* Return a number in [0, 1). */
 static double random_of(uint64_t x)
 {
 	return (double)(mix64(x) >> 11) / 9007199254740992.0;
@@ -101,7 +104,7 @@ struct equation {
 
 static struct equation *equations;
 
-/* y -= a * x, of blocks with @columns columns. */
+/* Compute y -= a * x, for blocks with @columns columns. */
 static void block_subtract(double *y, const double *a, const double *x, uint32_t columns)
 {
 	for (uint32_t i = 0; i < BLOCK; i++)
@@ -110,7 +113,10 @@ static void block_subtract(double *y, const double *a, const double *x, uint32_t
 				y[i * columns + j] -= a[i * BLOCK + k] * x[k * columns + j];
 }
 
-/* to = from * inverse(m), by Gauss elimination of the transposed; m is diagonally dominant. */
+/*
+ * Compute to = from * inverse(m), by Gauss elimination of the transposed matrices. m is diagonally
+ * dominant.
+ */
 static void block_divide(double *to, const double *from, const double *m)
 {
 	double a[ENTRIES], b[ENTRIES];
@@ -139,7 +145,7 @@ static void block_divide(double *to, const double *from, const double *m)
 }
 
 /*
- * Takes one neighbour out of @e: what couples e to it is left to couple e to that one's neighbour.
+ * Eliminate the neighbour @n from @e. @e is then coupled to the next neighbour beyond @n instead.
  */
 static void take_out(struct equation *e, double *towards, const struct equation *n,
 		     const double *back, const double *beyond)
@@ -174,7 +180,7 @@ static void reduce(uint32_t me, uint32_t stride)
 	meet();
 }
 
-/* The equations between those that are solved. */
+/* Solve the equations between those that are already solved. */
 static void substitute(uint32_t me, uint32_t stride)
 {
 	uint32_t half = stride / 2;
@@ -214,7 +220,7 @@ static void cyclic_begin(void)
 			q->right[i] = e + 1 < EQUATIONS ? -random_of(e * 2000 + i) : 0;
 			q->middle[i] = i % (BLOCK + 1) ? random_of(e * 3000 + i) : 4 * BLOCK;
 		}
-		/* So that the solution is 1 everywhere. */
+		/* Choose the right side so that the solution is 1 everywhere. */
 		for (uint32_t i = 0; i < ENTRIES; i++)
 			q->value[i / BLOCK] += q->left[i] + q->middle[i] + q->right[i];
 	}
@@ -251,7 +257,7 @@ static uint64_t cyclic_result(void)
 static uint32_t apart[PER_ROW / 2];
 static double *sb, *sx, *sr, *sp, *sq;
 
-/* Each thread gives its part of a sum, the first adds them up in the order of rows. */
+/* Each thread computes its parts of a sum. The first thread adds them up in the order of rows. */
 static double sum_up(uint32_t me, const double *a, const double *b)
 {
 	static double row_sums[ROWS / 64], total;
@@ -290,7 +296,8 @@ static void sparse_begin(void)
 }
 
 /*
- * The matrix has 2 in its diagonal, and -1 / PER_ROW so far from it to either side as @apart says.
+ * The matrix has 2 in its diagonal, and -1 / PER_ROW on both sides of it, at the distances in
+ * @apart.
  */
 static double times_row(const double *x, uint32_t i)
 {
@@ -303,7 +310,7 @@ static double times_row(const double *x, uint32_t i)
 
 static void sparse(uint32_t me)
 {
-	/* In sixty-fours, as the sums are made. */
+	/* The rows are distributed in units of 64, like the sums. */
 	uint32_t from = 64 * ((ROWS / 64 * me + threads - 1) / threads);
 	uint32_t to = 64 * ((ROWS / 64 * (me + 1) + threads - 1) / threads);
 	double rr = sum_up(me, sr, sr);
@@ -347,7 +354,10 @@ static uint64_t sparse_result(void)
 #define JACOBI	 60
 #define V_CYCLES 12
 
-/* Of size x size, with an edge of zeros around it; two, of which one is written from the other. */
+/*
+ * A plane of size x size, with an edge of zeros around it. It has two copies, one of which is
+ * computed from the other.
+ */
 struct plane {
 	uint32_t size;
 	double *u, *v, *f;
@@ -378,8 +388,8 @@ static void planes_begin(void)
 }
 
 struct share {
-	uint32_t row, column, side; /* of threads */
-	uint32_t top, bottom, left, right; /* of elements */
+	uint32_t row, column, side; /* in the square of threads */
+	uint32_t top, bottom, left, right; /* in the plane's elements */
 	bool idle;
 };
 
@@ -413,7 +423,7 @@ static void ask_neighbours(uint32_t me, const struct share *s)
 		ask(me, me + 1, column);
 }
 
-/* v from u, and back: two meetings. */
+/* Compute v from u, and u from v, with one episode each. */
 ONE_COPY static void relax(uint32_t me, struct plane *p, uint32_t sweeps)
 {
 	struct share s = share_of(p, me);
@@ -442,7 +452,7 @@ static void grid(uint32_t me)
 	relax(me, &planes[0], JACOBI);
 }
 
-/* What is left of the equation goes to the plane of half the size: each point from four. */
+/* Compute the residual on the plane of half the size: each point from four points. */
 static void coarsen(uint32_t me, const struct plane *fine, struct plane *coarse)
 {
 	struct share s = share_of(coarse, me);
@@ -509,7 +519,10 @@ static uint64_t plane_result(void)
 
 static double (*rows)[POISSON], (*turned)[POISSON], sines[2 * POISSON + 2];
 
-/* The sine transform, straight: of so few it takes as long as the quick one would of many. */
+/*
+ * Compute the sine transform directly. For so few elements this takes as long as the fast transform
+ * would for many.
+ */
 static void transform(double *row)
 {
 	double out[POISSON];
@@ -551,7 +564,7 @@ static void turn(uint32_t me, double (*to)[POISSON], double (*from)[POISSON])
 	meet();
 }
 
-/* Both transforms, divided by the eigenvalues, and both back. */
+/* Transform rows and columns, divide by the eigenvalues, and transform back. */
 static void poisson(uint32_t me)
 {
 	uint32_t mine = first_of(POISSON, threads, me), end = first_of(POISSON, threads, me + 1);
@@ -604,7 +617,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The lower or the upper half of what two threads have, in order. */
+/* Keep the lower or the upper half of the elements of two threads, in order. */
 static void merge(uint32_t *out, const uint32_t *a, const uint32_t *b, uint32_t n, bool lower)
 {
 	if (lower) {
@@ -628,8 +641,8 @@ static void sort(uint32_t me)
 
 			ask(me, with, 4 * n);
 			/*
-			 * Of equal numbers each takes its own: which of the two is a is the same
-			 * for both.
+			 * If elements are equal, each thread must keep its own. So both threads
+			 * pass the same array as @a.
 			 */
 			merge(to + me * n, from + (me < with ? me : with) * n,
 			      from + (me < with ? with : me) * n, n, (me < with) == !(me & k));
@@ -675,7 +688,7 @@ static void *body(void *arg)
 	uint32_t me = (uint32_t)(uintptr_t)arg;
 
 	SBT_THREAD(me);
-	/* What comes before belongs to no phase. */
+	/* Work before this episode belongs to no phase. */
 	meet();
 	chosen->run(me);
 	return NULL;

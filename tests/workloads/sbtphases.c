@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// A sequential program with phases of known lengths (section 6.2 of the thesis); no barrier.
+// A sequential program with phases of known lengths, after section 6.2 of E. Novillo's thesis
+// (University of Alberta, 2002). It has no barrier.
 //
-// Known answer, with R rounds (default 5): points "read" (5 ms after the start or the point
-// before), then R times "compute" (10 ms) and "exchange" (2 ms), then "write" (1 ms); the
-// conceptual phase "solve" spans all rounds once, and "inner" the 10 ms of each "compute". The
-// thread says it is number 7. Prints what it measured itself, in ns.
+// Known answer, with R rounds (default 5): points "read" (5 ms after the start or the previous
+// point), then R times "compute" (10 ms) and "exchange" (2 ms), then "write" (1 ms). The conceptual
+// phase "solve" spans all rounds once, and "inner" the 10 ms of each "compute". The thread reports
+// the number 7. The program prints its own measurements, in ns.
 #include "common.h"
 #include "sbt.h"
 

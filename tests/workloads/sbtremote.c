@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Programs that name the owner of the data they touch (SBT_READ, SBT_WRITE), in the image of two of
-// pC++'s benchmarks: memory is shared here, and what would be a message elsewhere is a marker.
+// Programs that report the owner of the data that they access (SBT_READ, SBT_WRITE), modelled on
+// two of pC++'s benchmarks. Memory is shared here, so a marker stands for each message of the
+// original.
 //
-//	sbtremote grid THREADS STEPS: each step every thread reads the boundary rows (4096 bytes) of
-//		the threads before and after it, computes, writes 8 bytes (its residual) to thread
-//		0, and meets the others
-//	sbtremote cyclic THREADS STEPS: cyclic reduction of 256 equations; each level those that are
-//		left are dealt out to all threads again, and each reads its two neighbours, 64 bytes
-//		each, from the threads that own them now
+//   sbtremote grid THREADS STEPS    in each step every thread reads the boundary rows (4096 bytes)
+//                                   of the threads before and after it, computes, writes 8 bytes
+//                                   (its residual) to thread 0, and crosses a barrier with the
+//                                   others
+//   sbtremote cyclic THREADS STEPS    cyclic reduction of 256 equations. At each level the
+//                                     remaining equations are distributed to all threads again. For
+//                                     each equation, 64 bytes of each of the two neighbours are
+//                                     read from the threads that own them now.
 //
-// Prints how many reads and writes of another thread's data there were, and their bytes.
+// Prints the number of reads and writes of another thread's data, and their bytes.
 #include "common.h"
 #include "sbt.h"
 
@@ -25,7 +28,7 @@ static uint64_t steps;
 static int cyclic;
 static struct {
 	uint64_t reads, writes, bytes, hash;
-	uint64_t apart[4]; /* a cache line each */
+	uint64_t apart[4]; /* one cache line for each element */
 } did[MAX_THREADS];
 
 static void compute(uint32_t me, uint32_t units)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Processes forked before the first wait meet at a barrier in memory that they share: no child has
- * touched that memory when it arrives for the first time. Known answer: ROUNDS episodes of
- * PROCESSES members.
+ * Processes are forked before the first wait, and cross a barrier in memory that they share. No
+ * child has touched that memory when it first arrives. Known answer: ROUNDS episodes of PROCESSES
+ * members.
  */
 #include <pthread.h>
 #include <stdio.h>

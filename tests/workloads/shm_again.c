@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * shm_again PAIRS ROUNDS [file]: pairs of children, one after the other, each with a barrier in
- * memory of its own that lies at the same address every time, a page of nothing or (file) each
- * another one of one file; all are gone soon. Prints "pair PID PID" of each.
+ * shm_again PAIRS ROUNDS [file]: pairs of children run one after the other. Each pair has a barrier
+ * in shared memory of its own, always at the same address. The memory is an anonymous page or, with
+ * "file", another page of one file. The children end soon. Prints "pair PID PID" for each pair.
  */
 #include <pthread.h>
 #include <stdio.h>

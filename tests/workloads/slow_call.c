@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// To be preloaded: makes sbt-trace slow. By SLOW_MS milliseconds once, as it first hands a file
-// with the name SLOW_FILE to its reader; by SLOW_POLL milliseconds at each poll() of one
-// descriptor, as where names are waited for.
+// A library to preload, which slows down sbt-trace. It delays sbt-trace by SLOW_MS milliseconds
+// once, when it first passes a file named SLOW_FILE to its reader. It also delays each poll() of a
+// single descriptor, as in waits for names, by SLOW_POLL milliseconds.
 #include <dlfcn.h>
 #include <poll.h>
 #include <stdint.h>

@@ -4,9 +4,10 @@
 //   spawn_static PATH [ARGS...]
 //
 // Runs PATH twice, by posix_spawn and by vfork and exec: children that share the parent's memory
-// until they exec. Meant for a static program such as gen-static, which has a libc of its own.
+// until they exec. Meant for a static program such as gen-static, which has its own libc.
 //
-// Known answer: 50 episodes of 2 threads before, between and after; PATH's own, twice.
+// Known answer: 50 episodes of 2 threads before, between and after the two runs; and the episodes
+// of PATH, twice.
 #include "common.h"
 #include "team.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// For programs in the image of SPLASH-2 (radix, lu3, ocean, water): threads that meet at
-// BARRIER(id), in one of three ways, chosen by -DFLAVOUR=PTHREAD, COND or SPIN. The last is
-// inlined: nothing is called, and nothing can be seen from outside. Arguments: [THREADS [SIZE
-// [STEPS]]]. At the end a line for every BARRIER in the source with its exact number of episodes,
-// then one with the sum of them and a checksum of the results, which depends neither on the variant
-// nor on the number of threads.
+// For programs modelled on SPLASH-2 (radix, lu3, ocean, water). Their threads cross BARRIER(id),
+// which has three variants, chosen by -DFLAVOUR=PTHREAD, COND or SPIN. SPIN is inlined and calls
+// nothing, so a tracer cannot see it. Arguments: [THREADS [SIZE [STEPS]]]. At the end the program
+// prints a line for every BARRIER in the source with its exact number of episodes. Then it prints a
+// line with the sum and a checksum of the results, which depends neither on the variant nor on the
+// number of threads.
 #ifndef WORKLOADS_SPLASH_H
 #define WORKLOADS_SPLASH_H
 
@@ -40,7 +40,7 @@ static inline void splash_init(void)
 	must(pthread_barrier_init(&splash_barrier, NULL, splash.threads), "pthread_barrier_init");
 }
 
-/* A macro, so that the call is where BARRIER stands. */
+/* This is a macro, so that the call is on the line of BARRIER. */
 #define splash_wait() serial(pthread_barrier_wait(&splash_barrier))
 
 #elif FLAVOUR == COND
@@ -57,7 +57,10 @@ static inline void splash_init(void)
 {
 }
 
-/* In the way of the thesis's section 4.3.1, with a predicate loop. */
+/*
+ * The barrier of section 4.3.1 of E. Novillo's thesis (University of Alberta, 2002), with a
+ * predicate loop.
+ */
 ONE_COPY static void splash_wait(void)
 {
 	uint32_t cycle;
@@ -102,7 +105,7 @@ static inline __attribute__((always_inline)) void splash_wait(void)
 
 #endif
 
-/* All threads meet; one site for each line of source. */
+/* Cross the barrier of all threads. Each source line is one call site. */
 #define BARRIER(id)                                                      \
 	do {                                                             \
 		_Static_assert(__LINE__ < MAX_LINES, "raise MAX_LINES"); \
@@ -127,13 +130,16 @@ static inline void splash_arguments(int argc, char **argv, uint32_t size, uint32
 	stopgap(STOPGAP_SECONDS);
 }
 
-/* The first item of a thread's share of n; the share ends where the next one's begins. */
+/*
+ * Return the first item of a thread's share of @n. The share ends at the first item of the next
+ * thread.
+ */
 static inline uint32_t share(uint32_t id, uint32_t n)
 {
 	return (uint32_t)((uint64_t)n * id / splash.threads);
 }
 
-/* As in SPLASH-2, main is thread 0. */
+/* Main is thread 0, as in SPLASH-2. */
 static inline void splash_run(void *(*body)(void *))
 {
 	pthread_t threads[MAX_THREADS];

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Threads that meet at barriers of their own, at which they spin: nothing of that can be seen from
- * outside.
+ * Threads that cross their own barriers, at which they spin, so a tracer sees no calls.
  *
  *   spun KIND THREADS MILLISECONDS
  *
- * counter: one counter and a sense that turns. flags: each tells its neighbours, at growing
- * distances. Prints its process number when all threads run, and at the end the episodes.
+ * KIND "counter": one counter, and a sense that changes in each round. KIND "flags": each thread
+ * sets a flag of its neighbours, at growing distances. Prints the process number when all threads
+ * run, and the number of episodes at the end.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -62,7 +62,10 @@ static void *run(void *arg)
 {
 	unsigned me = (unsigned)(size_t)arg, round = 0;
 
-	/* The first one says which round is the last: all leave after the same. */
+	/*
+	 * The first thread decides which round is the last, so that all threads leave after the
+	 * same round.
+	 */
 	do {
 		round++;
 		if (!me && now() > until)

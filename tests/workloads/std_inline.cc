@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// C++20 barriers that g++ puts in line with optimisation, one kind for each build:
+// C++20 barriers that g++ inlines when it optimises, one kind for each build:
 //   PLAIN       std::barrier, one call
 //   COMPLETION  std::barrier with a completion function, one call
-//   MIXED       std::barrier, two calls: one in line, the other a function
+//   MIXED       std::barrier, two calls: one is inlined, the other calls a function
 //   LATCH       std::latch, a new one for each round
-// std_inline THREADS ROUNDS [LATE]: thread LATE is late in each round; without it, another one is
-// each time. Prints how many episodes there were, and the sum of all waits up to the last arrival,
-// by its own clock.
+// std_inline THREADS ROUNDS [LATE]: thread LATE is late in each round; without it, another thread
+// is each time. Prints, by its own clock, the number of episodes, and the sum of all waits up to
+// the last arrival.
 #include <algorithm>
 #include <barrier>
 #include <chrono>
@@ -79,7 +79,7 @@ static void thread(int i)
 #endif
 
 #ifdef MIXED
-/* All that it calls is put in line, whatever the level. */
+/* All calls in this function are inlined, at any optimisation level. */
 __attribute__((flatten)) static void other(int i)
 {
 	arrivals[i].push_back(now_ns());

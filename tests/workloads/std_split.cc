@@ -2,16 +2,15 @@
 // Copyright (c) 2026 The sbt-trace authors
 //
 // Barriers and latches of C++20 in two steps: arrive(), 3 ms of work that needs no other thread,
-// wait(). Prints how long its threads were in wait(), in all, and the parallel efficiency that
-// follows.
+// wait(). Prints the total time that its threads spent in wait(), and the resulting parallel
+// efficiency.
 //
 //   std_split KIND THREADS ROUNDS LATE
-//     KIND   barrier   all in two steps
-//            mixed     thread 0 by arrive_and_wait()
+//     KIND   barrier   all threads use two steps
+//            mixed     thread 0 uses arrive_and_wait()
 //            latch     count_down(), work, wait(): a latch for each round
-//            early     no thread waits: all begin their work at the same time, and no thread is
-//                      late
-//     LATE   which thread works 4 ms longer before it arrives; -1: another one in each round
+//            early     no thread waits: all begin their work at the same time, and none is late
+//     LATE   the thread that works 4 ms longer before it arrives; -1: another one in each round
 #include <barrier>
 #include <chrono>
 #include <cstdio>

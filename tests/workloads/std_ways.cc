@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// What programs do with C++20's barriers besides meeting:
+// Uses of C++20's barriers other than arrive_and_wait() by the same threads:
 //   remade    40 barriers of 3, one after the other at one address, each for other threads: 2
 //             phases each
 //   drop      4 threads, 30 phases; one drops out in the 11th. The completion function holds three
-//             pointers
+//             pointers.
 //   arrive    4 threads, 30 phases; one arrives and never waits
 //   throw     4 threads, 30 phases; after each an exception passes through the function that waited
-//   gate      3 threads wait at a latch that a fourth opens without waiting; one more comes 100 ms
-//             later
+//   gate      3 threads wait at a latch that a fourth opens without waiting; one more arrives 100
+//             ms later
 #include <atomic>
 #include <barrier>
 #include <chrono>
@@ -76,7 +76,9 @@ static void drop()
 				meet.arrive_and_drop();
 				return;
 			}
-			/* Two callers: of one alone g++ leaves no function. */
+			/*
+			 * With two calls, g++ keeps the function. A single call would be inlined.
+			 */
 			if (phase & 1)
 				meet.arrive_and_wait();
 			else

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// A program that is not meant to be traced, and what its calls cost: (a) a loop that never calls a
-// barrier, (b) pthread_barrier_wait on a barrier that counts 1, which never waits. One JSON object
-// on stdout; nanoseconds a call, minimum and median over the repetitions.
+// A program that is not to be traced, and the cost of its calls: (a) a loop that never calls a
+// barrier, (b) pthread_barrier_wait on a barrier that counts 1, which never waits. Prints one JSON
+// object: ns per call, as minimum and median over the repetitions.
 #include "common.h"
 #include "median.h"
 
@@ -61,7 +61,7 @@ int main(int argc, char **argv)
 	must(pthread_barrier_init(&barrier, NULL, 1), "pthread_barrier_init");
 	loop = (double *)must_alloc(repetitions, sizeof(*loop));
 	wait = (double *)must_alloc(repetitions, sizeof(*wait));
-	/* In turn, so that a busy moment touches both. */
+	/* Alternate between the two, so that a busy moment affects both. */
 	for (uint64_t i = 0; i < repetitions; i++) {
 		loop[i] = loop_ns(calls);
 		wait[i] = wait_ns(calls, &barrier);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// TBB has no barrier that a program could call: rounds of tbb::parallel_for, each ended by a wait
-// in the library, tbb::detail::r1::execute_and_wait, of the calling thread alone. Which threads
-// take part in a round, and when they end, nothing tells outside.
+// TBB has no barrier that a program could call. This program has rounds of tbb::parallel_for. At
+// the end of each, only the calling thread waits, in the library:
+// tbb::detail::r1::execute_and_wait. No call shows which threads take part in a round, and when
+// they finish.
 //   tbb_rounds [THREADS [ROUNDS]]   (4, 200)
 #include "common.h"
 

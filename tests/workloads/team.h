@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// A team of threads that crosses one barrier so many times, for programs that test
-// something else (fork, exec, exit).
+// A team of threads that crosses one barrier ROUNDS times, for programs that test something else
+// (fork, exec, exit).
 #ifndef WORKLOADS_TEAM_H
 #define WORKLOADS_TEAM_H
 
@@ -25,7 +25,7 @@ ONE_COPY static void *team_member(void *arg)
 	return NULL;
 }
 
-/* Starts the threads, joins them and returns the number of episodes. */
+/* Start the threads, join them, and return the number of episodes. */
 static inline uint32_t run_team(uint32_t threads, uint32_t rounds)
 {
 	pthread_t *t = (pthread_t *)must_alloc(threads, sizeof(*t));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// A signal handler that interrupts the wait and throws a C++ exception, caught in the thread's
-// function; 20 times, and each time the thread goes on to a barrier with main. Compiled with
-// -fnon-call-exceptions, which is what makes throwing from a handler work.
+// A signal handler interrupts the wait and throws a C++ exception, which is caught in the thread's
+// function, 20 times. Each time, the thread then crosses a barrier with main. Compiled with
+// -fnon-call-exceptions, so that the handler can throw.
 //
 // Known answer: 20 arrivals on `alone` that never depart; 20 exceptions caught, 20 destructors; 20
 // complete episodes of two threads on `meeting`.

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Barriers of semaphores in the forms in which programs and text books have them; they count their
-// own meetings:
+// Barriers of semaphores, in the forms that programs and text books use. They count their own
+// episodes:
 //   turnstiles KIND THREADS ROUNDS [LATE]
-//     chain    a semaphore for the counter, and two turnstiles through which each lets the next one
-//     posts    the same, and the last to arrive posts for all, at both turnstiles
-//     helpers  `chain` by functions P() and V()
-//     checked  the same, by functions that say what went wrong
+//     chain    a semaphore protects the counter; at each of two turnstiles, each thread lets the
+//              next one pass
+//     posts    as `chain`, but the last arriver posts for all, at both turnstiles
+//     helpers  as `chain`, through functions P() and V()
+//     checked  as `chain`, through functions that report errors
 //     phases   the two halves of `chain` are two functions
-//     parity   two semaphores in turn, on which all but the last wait
-//     several  `chain`, of two barriers that are handed to one function
+//     parity   two semaphores alternate; all threads but the last wait on one of them
+//     several  as `chain`, with two barriers that are passed to one function
 //     lock     a semaphore is a lock, held while a thread works: no barrier
-//     pool     threads that one starts by posting for each, and waits for
-//   LATE: the thread that is always late; -1 (default): another each time
-// It prints "episodes N" at its end.
+//     pool     one thread starts the others by posting for each, and waits for them: no barrier
+//   LATE: the thread that is always late; -1 (default): another thread each time
+// Prints "episodes N" at the end.
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>

@@ -3,18 +3,18 @@
 //
 // More barriers of two phases, which count their own episodes:
 //   two_phase KIND THREADS ROUNDS [LATE [SPINS]]
-//     down       one condition variable: the counter goes down, and up again
+//     down       one condition variable: the counter decreases, and increases again
 //     stay       one condition variable: no thread leaves before all have arrived
 //     unlocked   as `stay`, but both wakings are made after the mutex was unlocked
 //     timed      as `down`, with waits of 300 microseconds
-//     sense      two condition variables by turns: the counter goes up in one episode, down in the
-//                next
-//     halves     two functions, each with a counter and a condition variable of its own
+//     sense      two condition variables alternate: the counter increases in one episode, and
+//                decreases in the next
+//     halves     two functions, each with its own counter and condition variable
 //     turnstile  semaphores: the last thread opens a turnstile for all, and a second one behind it
-//     same       semaphores: two turnstiles which each thread opens for the next
+//     same       semaphores: two turnstiles that each thread opens for the next
 //   LATE: the thread that is always late; -1 (default): a random one, -2: each in turn
-//   SPINS: looks at the counter before each wait
-// It prints "episodes N" at its end; with the variable TWO_PHASE_LOG it writes the times of the
+//   SPINS: polls of the counter before each wait
+// Prints "episodes N" at the end. If the variable TWO_PHASE_LOG is set, writes the times of the
 // episodes to that file.
 #include <pthread.h>
 #include <semaphore.h>
@@ -63,7 +63,7 @@ static void work(int me, int round, unsigned *seed)
 		usleep((*seed >> 16) % 500);
 }
 
-/* Looks for a while whether it has changed, with the mutex given back meanwhile. */
+/* Poll for a while whether *@leaving has changed, and unlock the mutex meanwhile. */
 static inline void spin(const int *leaving, int value)
 {
 	for (int i = 0; i < spins && *(const volatile int *)leaving == value; i++) {
@@ -258,7 +258,7 @@ __attribute__((noinline)) static void meet_turnstile(void)
 	sem_wait(&b.second);
 }
 
-/* The second turnstile is open at first. */
+/* The second turnstile is open initially. */
 __attribute__((noinline)) static void meet_same(void)
 {
 	sem_wait(&b.lock);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Barriers of two phases of the C++ library's condition variables, which count their own episodes:
+// Barriers of two phases with the C++ library's condition variables. They count their own episodes:
 //   two_phase_cxx KIND THREADS ROUNDS [LATE]
 //     one    one std::condition_variable for both phases, waits with a predicate
 //     two    a std::condition_variable for each phase
-//     any    as `one`, a std::condition_variable_any
-//   LATE: as two_phase's
+//     any    as `one`, with a std::condition_variable_any
+//   LATE: as for two_phase
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Two kinds of barrier in one program: some as fast as they go, and every some milliseconds all
-// meet at one of OpenMP's. The hot ones, by --hot:
+// Two kinds of barrier in one program. Threads repeat the hot ones as fast as they can, and after a
+// fixed time all threads cross an OpenMP barrier. The hot ones, by --hot:
 //   own    each thread's own pthread barrier, which counts 1
-//   cond   all threads meet on a condition variable, CONDS times a round and no more
+//   cond   all threads cross on a condition variable, CONDS times per round and no more
 //   phase  each thread ends a phase of its own, by a marker
-//   named  the same, in a conceptual phase that each round begins and ends
-//   team   all meet at OpenMP's own barrier, TEAMS times a round and no more, and each round is a
-//          region of its own
-// At the end one JSON object on stdout: how often they met there, and
-// for each round when it was over (CLOCK_MONOTONIC), how often the threads had gone through the
-// others by then, and their CPU time.
-// With --forever until SIGTERM. Built without OpenMP (two_ways-posix) they all meet at a pthread
-// barrier in its place: a program with fewer functions to be probed.
+//   named  as `phase`, in a conceptual phase that begins and ends in each round
+//   team   all threads cross OpenMP's own barrier, TEAMS times per round and no more; each round is
+//          a region of its own
+// At the end prints one JSON object: the number of rounds; and for each round its end
+// (CLOCK_MONOTONIC), the number of hot crossings so far, and the CPU time of the threads. With
+// --forever the program runs until SIGTERM. Built without OpenMP (two_ways-posix), all threads
+// cross a pthread barrier instead: a program with fewer functions to probe.
 #include "common.h"
 #include "sbt.h"
 
@@ -34,7 +33,7 @@ static const char *const kinds[] = { "own", "cond", "phase", "named", "team" };
 static enum hot kind;
 static uint64_t ended[ROUNDS_MAX], cpu_ns[ROUNDS_MAX];
 static uint64_t hot[ROUNDS_MAX];
-static uint64_t *made; /* by thread */
+static uint64_t *made; /* number of crossings, by thread */
 static uint32_t rounds = 400, threads = 2;
 static uint64_t every_ns = 10 * NSEC_PER_SEC / 1000;
 static volatile sig_atomic_t terminated;
@@ -96,7 +95,7 @@ static void go_through(pthread_barrier_t *own, uint64_t until, uint64_t *n)
 		for (uint32_t i = 0; i < some; i++)
 			go_once(own);
 		count += some;
-		/* Others read it at the end of a round. */
+		/* Another thread reads this number at the end of a round. */
 		__atomic_store_n(n, count, __ATOMIC_RELAXED);
 		/* Threads that share a barrier cross it equally often. */
 	} while (kind != COND && now_ns() < until);
@@ -181,7 +180,7 @@ static void member(uint32_t self)
 				rounds = round + 1;
 		}
 		round++;
-		/* No thread goes on before it is known whether it is over. */
+		/* No thread may continue before it is known whether the program ends. */
 		MEET_COLD();
 	}
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// The wait for C++ programs: <pthread.h> declares pthread_barrier_wait as never throwing, so a C++
-// caller has nowhere to go when a cancellation or a signal handler unwinds out of it. Compiled with
-// -fexceptions (and -fnon-call-exceptions), this does.
+// The wait function for C++ programs. <pthread.h> declares that pthread_barrier_wait never throws,
+// so a C++ caller has no landing pad when a cancellation or a signal handler unwinds out of it.
+// This C caller, compiled with -fexceptions (and -fnon-call-exceptions), has one.
 #include "common.h"
 #include "wait.h"
 

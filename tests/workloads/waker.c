@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Two threads meet at a barrier; the second, "late", waits before each for a thread of this or of
-// another process, "waker", which for most of that time does one known thing. "waker MEANS DOING
-// [thread|process] [ROUNDS]" prints "# NAME TID" of the threads that a report may name. All that
-// takes part comes before threads of normal priority, so that what another program does is not what
-// a thread waits for.
+// Two threads cross a barrier. Before each crossing, the second thread, "late", waits for a thread
+// "waker" of this or another process, which does one known thing for most of that time. "waker
+// MEANS DOING [thread|process] [ROUNDS]" prints "# NAME TID" for the threads that a report may
+// name. All of these threads have priority over normal threads, so that other programs do not delay
+// them.
 #include "common.h"
 #include "pin.h"
 
@@ -26,10 +26,10 @@
 
 #define MS	1000000ULL
 #define LONG_NS (12 * MS)
-#define TRY_NS	(5 * MS) /* not a divisor of LONG_NS: the last one is to be ended by the waker */
-#define ASKED	(MS / 5) /* until the late one is surely blocked */
+#define TRY_NS	(5 * MS) /* not a divisor of LONG_NS, so that the waker ends the last wait */
+#define ASKED	(MS / 5) /* after this time the late thread is surely blocked */
 
-/* TIMED, POLL_TIMED: again and again, with a time-out each. */
+/* TIMED and POLL_TIMED wait repeatedly, each time with a timeout. */
 enum means {
 	COND,
 	TIMED,
@@ -51,7 +51,7 @@ static const char *const means_name[MEANS] = {
 	"poll", "poll-timed", "epoll", "pair",	"unix",	   "tcp",
 };
 
-/* TURNS: it sleeps in every other round and computes in the others. */
+/* TURNS sleeps in every other round, and computes in the others. */
 enum doing { COMPUTE, NO_CPU, SLEEP, LOCK, IO, TURNS, DOINGS };
 
 static const char *const doing_name[DOINGS] = {
@@ -65,17 +65,17 @@ static struct {
 	pthread_cond_t cond;
 	sem_t sem;
 	uint32_t asked, flag, word; /* rounds */
-	uint32_t rival, rivalled; /* CPU time for the rival: asked for, and taken */
-	uint32_t hold, has; /* the owner of `held` */
+	uint32_t rival, rivalled; /* rounds: the rival should take the CPU, and has taken it */
+	uint32_t hold, has; /* rounds in which the owner should take `held`, and has taken it */
 	uint32_t feed;
-	uint32_t ready; /* threads that are not of the team */
+	uint32_t ready; /* number of running threads outside of the team */
 } * shared;
 
 static enum means means;
 static enum doing doing;
 static uint32_t rounds = 20;
 static pthread_barrier_t barrier;
-static int ends[2], feed[2], poller = -1; /* ends: of the late one, of the waker */
+static int ends[2], feed[2], poller = -1; /* the late thread's end and the waker's end */
 
 static void known_as(const char *name, int priority)
 {
@@ -119,7 +119,7 @@ static void get(int fd)
 
 static void *rival(void *arg)
 {
-	pin_to_last(); /* the waker and its rival */
+	pin_to_last(); /* the waker and its rival share a CPU */
 	known_as("rival", RIVAL);
 	for (uint32_t n = 1; n <= rounds; n++) {
 		word_wait(&shared->rival, n);
@@ -212,7 +212,7 @@ static void wake(uint32_t n)
 
 static void *waker(void *arg)
 {
-	pin_to_last(); /* the waker and its rival */
+	pin_to_last(); /* the waker and its rival share a CPU */
 	known_as("waker", WAKER);
 	for (uint32_t n = 1; n <= rounds; n++) {
 		word_wait(&shared->asked, n);
@@ -316,11 +316,14 @@ static void make_shared(void)
 		die("sem_init: %s", strerror(errno));
 }
 
-/* A connection to a listening socket: @address is filled in when it has been bound. */
+/*
+ * Connect the two ends through a listening socket, which is bound to @address. The kernel fills in
+ * the rest of the address.
+ */
 static void connect_ends(struct sockaddr *address, socklen_t size)
 {
 	int listener = socket(address->sa_family, SOCK_STREAM, 0), one = 1;
-	/* The kernel's own choice. */
+	/* Bind to an address that the kernel chooses. */
 	int bound = listener < 0 ? -1 : bind(listener, address, size);
 
 	size = address->sa_family == AF_INET ? sizeof(struct sockaddr_in)
@@ -361,7 +364,9 @@ static void make_ends(void)
 			die("socketpair: %s", strerror(errno));
 		break;
 	case UNIX:
-		/* Without a name in the file system: the kernel gives it one. */
+		/*
+		 * The socket has no name in the file system. The kernel chooses an abstract name.
+		 */
 		connect_ends((struct sockaddr *)&local, sizeof(sa_family_t));
 		break;
 	case TCP:
@@ -427,7 +432,7 @@ int main(int argc, char **argv)
 		thread[n++] = start(waker, NULL);
 	}
 	if (!apart || child) {
-		/* The first phase is to be like the others. */
+		/* Wait for the helpers, so that the first phase is like the others. */
 		word_wait(&shared->ready, helpers[doing] ? 2 : 1);
 		thread[n++] = start(team, NULL);
 		thread[n++] = start(team, argv);

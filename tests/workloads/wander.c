@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Threads and their CPUs: wander MODE ROUNDS. Two threads work for a millisecond and meet, again
- * and again. MODE pin: both may run on CPU 0 only; wander: each goes to the other of CPUs 0 and 1
- * before it works; stay: each has its own.
+ * Threads and their CPUs: wander MODE ROUNDS. Two threads repeatedly work for a millisecond and
+ * cross a barrier. MODE "pin": both may run on CPU 0 only. "wander": before it works, each moves to
+ * the other of CPUs 0 and 1. "stay": each has its own CPU.
  */
 #include <pthread.h>
 #include <sched.h>

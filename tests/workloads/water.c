@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Molecular dynamics in the image of SPLASH-2's water-n^2: SIZE molecules in a box, STEPS time
-// steps, forces between all pairs, each pair computed once into a copy of the thread's own, then
-// added to the common ones under a lock for each molecule. Episodes: 1 at the start, and in each
-// time step 3: after predicting the positions, after the forces, after the energies; and 1 more in
-// each third step, for the potential energy. Sums are of whole numbers, so that the order of the
-// threads changes nothing.
+// Molecular dynamics modelled on SPLASH-2's water-n^2: SIZE molecules in a box, STEPS time steps,
+// forces between all pairs. Each force is computed once, into the thread's own copy, and then added
+// to the common ones under a lock for each molecule. Episodes: 1 at the start, and in each time
+// step 3: after predicting the positions, after the forces, after the energies; and 1 more in each
+// third step, for the potential energy. Sums are integers, so that the order of the threads does
+// not affect them.
 #include "splash.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 #define MAX_MOLECULES 4096
 #define BOX	      16.0
 #define STEP	      0.002
-#define UNIT	      1e9 /* forces and energies are counted in so many parts of one */
+#define UNIT	      1e9 /* forces and energies are integers, in units of 1 / UNIT */
 
 struct molecule {
 	double place[3], speed[3];
@@ -42,7 +42,10 @@ static void place(uint32_t id)
 	}
 }
 
-/* The nearest image of the other, in a box that repeats; returns the distance squared. */
+/*
+ * Compute the distance to the nearest image of the other molecule, in a box that repeats. Return
+ * its square.
+ */
 static double apart(const struct molecule *a, const struct molecule *b, double *d)
 {
 	double r2 = 0;
@@ -55,7 +58,7 @@ static double apart(const struct molecule *a, const struct molecule *b, double *
 	return r2;
 }
 
-/* A soft repulsion: bounded however near they come. */
+/* Return the strength of a soft repulsion, which is bounded at any distance. */
 static double strength(double r2)
 {
 	return 4 / (1 + r2 * r2);
@@ -80,7 +83,10 @@ static void add_forces(int64_t (*own)[3])
 	}
 }
 
-/* Each molecule with the half of the others that follows it, so that all have as much to do. */
+/*
+ * Combine each molecule with the half of the others that follows it, so that all have the same
+ * work.
+ */
 static void forces(uint32_t id, int64_t (*own)[3])
 {
 	uint32_t n = splash.size;
@@ -163,7 +169,7 @@ ONE_COPY static void *slave(void *arg)
 	return NULL;
 }
 
-/* Every force has its opposite. */
+/* Return whether the sum of all forces is zero, as every force has its opposite. */
 static int balanced(void)
 {
 	int64_t sum[3] = { 0, 0, 0 };

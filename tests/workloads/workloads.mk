@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
 #
-# The programs that tests trace, built into $(B)/workloads. They depend on nothing of sbt-trace.
-# What needs a compiler that is missing (musl-gcc, go) is left out, with a sentence. For another machine (CROSS, SYSROOT)
-# there are those that virtual machines run.
+# The programs that tests trace, built into $(B)/workloads. They do not depend on sbt-trace.
+# Programs that need a missing compiler (musl-gcc, go) are left out, with a message. For another machine (CROSS, SYSROOT)
+# only the programs that run in virtual machines are built.
 
 W := $(B)/workloads
 W_SRC := tests/workloads
@@ -14,7 +14,7 @@ GO ?= go
 OBJCOPY ?= objcopy
 STRIP ?= strip
 
-# What the other machine's packages would have installed below /. Boost's headers are the same everywhere.
+# Files that the other machine's packages would install below /. Boost's headers are the same everywhere.
 ifneq ($(SYSROOT),)
 W_THERE := -isystem $(SYSROOT)/usr/include $(SYSROOT_LIBS) -idirafter /usr/include
 W_CLANG_THERE := --target=$(CROSS:-=) $(addprefix -L,$(wildcard $(SYSROOT)/usr/lib/llvm-*/lib))
@@ -30,7 +30,7 @@ $(W_MUSL_SPECS): $(wildcard $(SYSROOT)/usr/lib/*-linux-musl/musl-gcc.specs) test
 $(addprefix $(W)/,gen-musl gen-musl-static sbtloop-musl gen_forkjoin-musl joiner-musl): $(W_MUSL_SPECS)
 endif
 
-# A build-id everywhere, as distributions have it; no CFLAGS of the user's, for the answers to be known.
+# All programs get a build-id, as in distributions. The user's CFLAGS are not used, because answers must be known.
 W_FLAGS := -O2 -g -fno-omit-frame-pointer -pthread -Wall -Wextra -Werror -D_GNU_SOURCE -Wl,--build-id=sha1
 W_CC = $(CC) -std=gnu11 $(W_FLAGS)
 W_CXX = $(CXX) -std=gnu++17 $(W_FLAGS)
@@ -47,20 +47,20 @@ W_DLOPEN := dlopen_lib libbar.so libbaz.so slow_call.so
 W_EXEC := exec_on2 exec_on-lib
 W_GO := $(if $(shell command -v $(GO) 2>/dev/null),gobar)
 W_OLD := gen-oldlib
-# Named barriers, built in all ways that change what a marker looks like.
+# Named barriers, built with all options that change the form of a marker.
 W_SBT := thesis/pmm thesis/pmm-off sbtphases sbtphases-cxx sbtphases-off sbtmarks sbtmarks-cxx sbtmarks-off \
 	sbtremote sbtremote-cxx sbtremote-off sbtpaper \
 	sbtloop sbtloop-O0 sbtloop-lto sbtloop-cxx sbtloop-cxx-O0 sbtloop-off sbtloop-static sbtloop-stripped \
 	$(if $(shell command -v $(MUSL_GCC) 2>/dev/null),sbtloop-musl)
-# Has the compiler $2 the header $1? (Within a function make 4.3 hands on a backslash before the sign: it has a name.)
+# Return whether compiler $2 has header $1. (In a function, make 4.3 keeps a backslash before the sign, so a variable holds it.)
 W_SIGN := \#
 W_HEADER = $(shell echo '$(W_SIGN)include <$1>' | $2 -E - >/dev/null 2>&1 && echo yes)
-# What counts its own phases: by PAPI, if its headers and libpfm4's are there.
+# Programs that count in their own phases: with PAPI, if its headers and libpfm4's are installed.
 W_PHASES := perf_phases $(if $(call W_HEADER,papi.h,$(CC) -xc),$(if $(call W_HEADER,perfmon/pfmlib.h,$(CC) -xc),papi_phases))
 W_GEN := gen gen-static gen-static-stripped gen-stripped gen-nopie gen-nodebug gen-splitdebug
 W_MUSL_GEN := $(if $(shell command -v $(MUSL_GCC) 2>/dev/null),gen-musl gen-musl-static gen-musl-static-stripped)
 
-# The generator's other families; some need what may be missing.
+# Other families of the generator. Some need packages that may be missing.
 W_HAVE = $(shell command -v $1 2>/dev/null)
 W_HAND := hand_written hand_written-O0 hand_written-stripped hand_written-clang \
 	hand_written_cxx hand_written_cxx-O0 two_phase two_phase-O0 two_phase-clang \
@@ -72,7 +72,7 @@ W_FAMILY := $(W_HAND) gen_cond gen_futex gen_sem gen_forkjoin gen_forkjoin-cxx g
 	$(if $(W_MUSL_GEN),gen_forkjoin-musl gen_cond-musl joiner-musl) gen_gomp gen_gomp-stripped omp_losses omp_tail $(W_OMP_MORE) $(W_OMP_TASKS) $(W_OMP_STATIC) hung_omp two_ways two_ways-posix gen_user gen_std \
 	gen_std-O0 gen_std-O1 gen_std-O3 std_ways std_ways-O0 std_ways-Os latch_pool latch_pool-O0 std_split std_split-O0
 W_OMP_CLANG := $(if $(call W_HEADER,omp.h,$(CLANG) -fopenmp -xc),gen_libomp gen_libomp-stripped omp_losses-libomp omp_tail-libomp $(W_OMP_MORE:%=%-libomp) $(W_OMP_TASKS:%=%-libomp) hung_omp-libomp)
-# C++20 barriers that are put in line, by kind and level.
+# C++20 barriers that are inlined, by kind and level.
 W_INLINE := $(foreach kind,PLAIN COMPLETION MIXED LATCH,$(foreach level,O1 O2 O3,std_inline-$(kind)-$(level)))
 W_FLAGS20 := std_flags-O1 std_flags-O2 std_flags-O3
 W_ATOMIC := hand_atomic hand_atomic-O0 hand_atomic-DWIDE $(if $(SYSROOT),,hand_atomic-static)
@@ -88,7 +88,7 @@ W_MPICH := $(if $(SYSROOT),$(if $(W_MPICH_THERE),gen_mpich),$(if $(call W_HAVE,m
 W_MPIF := $(if $(and $(if $(SYSROOT),,yes),$(call W_HAVE,gfortran)),$(if $(W_OPENMPI),gen_openmpif mpi_split_openmpi mpi_waitf_openmpi) $(if $(W_MPICH),gen_mpichf mpi_split_mpich mpi_waitf_mpich))
 W_FAMILIES := $(W_FAMILY) $(W_INLINE) $(W_FLAGS20) $(W_ATOMIC) hot_cond spun spun-O0 long_names $(W_STD_CLANG) $(W_OMP_CLANG) $(W_BOOST) $(W_ABSL) $(W_RUST) $(W_OPENMPI) $(W_MPICH) $(W_MPIF)
 
-# What is no barrier; and programs in the image of SPLASH-2, each with three ways to meet.
+# Programs without a barrier; and programs modelled on SPLASH-2, each with three kinds of barrier.
 W_NOT := not_pool not_queue not_pipeline not_mutex not_rwlock not_gun not_timer not_publish not_server not_sem \
 	not_stack not_steal not_round
 W_NOT_CXX := not_lambdas not_lambdas-O0 not_lambdas-clang
@@ -120,17 +120,17 @@ $(W_PLAIN:%=$(W)/%) $(W_NOT:%=$(W)/%): $(W)/%: $(W_SRC)/%.c $(W_COMMON)
 	@mkdir -p $(@D)
 	$(W_CC) -o $@ $< -lm
 
-# What LTTng-UST can be told of, it has to be told by the program.
+# LTTng-UST only learns what the program reports to it.
 $(W)/bench_phases-lttng: $(W_SRC)/bench_phases.c $(W_COMMON)
 	@mkdir -p $(@D)
 	$(W_CC) -DLTTNG -o $@ $< -llttng-ust
 
-# As most programs are built: without frame pointers.
+# Without frame pointers, like most programs.
 $(W_LOOKED:%=$(W)/%): $(W)/%: $(W_SRC)/%.c $(W_COMMON)
 	@mkdir -p $(@D)
 	$(W_CC) -fomit-frame-pointer -o $@ $<
 
-# No contraction into fused operations: every flavour computes the same.
+# No contraction into fused operations, so that all variants compute the same.
 W_SPLASH_CC = $(W_CC) -ffp-contract=off -o $@ $< -lm
 $(W)/%-pthread: $(W_SRC)/%.c $(W_COMMON)
 	@mkdir -p $(@D)
@@ -144,7 +144,7 @@ $(W)/%-spin: $(W_SRC)/%.c $(W_COMMON)
 	@mkdir -p $(@D)
 	$(W_SPLASH_CC) -DFLAVOUR=SPIN
 
-# The same program again and again, for the benchmarks.
+# Programs that run repeatedly in one process, for the benchmarks.
 $(W)/bench_again.o: $(W_SRC)/bench_again.c $(W_COMMON)
 	@mkdir -p $(@D)
 	$(W_CC) -c -o $@ $<
@@ -165,7 +165,7 @@ $(W)/papi_phases: $(W_SRC)/papi_phases.c $(W_COMMON)
 	@mkdir -p $(@D)
 	$(W_CC) -DWITH_PAPI -o $@ $< -lpapi -ldl
 
-# Unwinding must get from the wait, or from a signal in it, to the C++ caller.
+# Unwinding must get from the wait, or from a signal during the wait, to the C++ caller.
 W_UNWIND := -fexceptions -fnon-call-exceptions -fasynchronous-unwind-tables
 
 $(W)/wait.o: $(W_SRC)/wait.c $(W_COMMON)
@@ -180,7 +180,7 @@ $(W)/libbar.so $(W)/libbaz.so: $(W)/lib%.so: $(W_SRC)/libbar.c $(W_COMMON)
 	@mkdir -p $(@D)
 	$(W_CC) -fPIC -shared -DWAIT_NAME=$*_wait -o $@ $<
 
-# Becomes exec_on, and that this.
+# This program executes exec_on, which executes this program.
 $(W)/exec_on2: $(W_SRC)/exec_on.c $(W_COMMON)
 	@mkdir -p $(@D)
 	$(W_CC) -DMEMBER=second_member -DPAD=320 -o $@ $<
@@ -197,7 +197,7 @@ $(W)/dlopen_lib: $(W_SRC)/dlopen_lib.c $(W_COMMON)
 	@mkdir -p $(@D)
 	$(W_CC) -Wl,-rpath,'$$ORIGIN' -o $@ $< -ldl
 
-# glibc before 2.34: the wait is in a libpthread.so.0, under its old version.
+# As with glibc before 2.34: the wait function is in a libpthread.so.0, with its old version.
 $(W)/old/libpthread.so.0: $(W_SRC)/oldpthread.c $(W_COMMON)
 	@mkdir -p $(@D)
 	echo 'GLIBC_2.2.5 { global: pthread_barrier_*; local: *; };' > $(@D)/version
@@ -206,11 +206,11 @@ $(W)/old/libpthread.so.0: $(W_SRC)/oldpthread.c $(W_COMMON)
 $(W)/gen-oldlib: $(GEN_SRC) $(W)/old/libpthread.so.0
 	$(W_CC) -DGEN_FLAVOUR='"libpthread.so.0"' -Wl,-rpath,'$$ORIGIN/old' -o $@ $^
 
-# --- named barriers: include/sbt as a user would have it ------------------------------------------
+# --- named barriers: include/sbt as a user's program includes it ----------------------------------
 W_SBT_H := $(wildcard include/sbt/*.h)
 W_SBT_FLAGS := -Iinclude/sbt
 
-# The figures have two statements that compute nothing, and no prototypes.
+# The figures have two statements without effect, and no prototypes.
 $(W)/thesis/pmm $(W)/thesis/pmm-off: $(W)/thesis/pmm%: $(W_SRC)/thesis/pmm.c $(W_SBT_H) $(W_SRC)/workloads.mk
 	@mkdir -p $(@D)
 	$(W_CC) $(W_SBT_FLAGS) -Wno-unused-value $(if $(filter -off,$*),-DSBT_OFF) -o $@ $<
@@ -250,13 +250,13 @@ $(W)/sbtloop-musl: $(W_SRC)/sbtloop.c $(W_COMMON) $(W_SBT_H)
 	@mkdir -p $(@D)
 	$(W_MUSL) $(W_SBT_FLAGS) -o $@ $<
 
-# No network, and no cache outside the build folder.
+# No network access, and no cache outside of the build folder.
 $(W)/gobar: $(wildcard $(W_SRC)/gobar/*) $(W_SRC)/workloads.mk
 	@mkdir -p $(@D)
 	cd $(W_SRC)/gobar && CGO_ENABLED=1 GOFLAGS='-mod=mod -buildvcs=false' GOPROXY=off \
 		GOCACHE=$(abspath $(B))/gocache GOPATH=$(abspath $(B))/gopath $(W_GO_THERE) $(GO) build -o $(abspath $@) .
 
-# --- the generator, as it may be met in the wild ---------------------------------------------------
+# --- the generator, in the forms in which programs are distributed --------------------------------
 $(W)/gen: $(GEN_SRC) $(W_COMMON)
 	@mkdir -p $(@D)
 	$(W_CC) -DGEN_FLAVOUR='"glibc"' -o $@ $(GEN_SRC)
@@ -278,7 +278,7 @@ $(W)/gen-stripped: $(GEN_SRC) $(W_COMMON)
 	$(W_CC) -DGEN_FLAVOUR='"stripped"' -o $@ $(GEN_SRC)
 	$(STRIP) --strip-all $@
 
-# No name is left in these: what is in them can only be known by its code.
+# No name is left in these programs: functions can only be recognised by their code.
 $(W)/gen-static-stripped $(W)/gen-musl-static-stripped: $(W)/%-stripped: $(W)/%
 	$(STRIP) --strip-all -o $@ $<
 
@@ -286,12 +286,12 @@ $(W)/gen-nopie: $(GEN_SRC) $(W_COMMON)
 	@mkdir -p $(@D)
 	$(W_CC) -DGEN_FLAVOUR='"no PIE"' -fno-pie -no-pie -o $@ $(GEN_SRC)
 
-# A symbol table but no lines.
+# A symbol table, but no line numbers.
 $(W)/gen-nodebug: $(GEN_SRC) $(W_COMMON)
 	@mkdir -p $(@D)
 	$(W_CC) -DGEN_FLAVOUR='"no debug information"' -g0 -o $@ $(GEN_SRC)
 
-# Nothing in the program, all in $(W)/debug/.build-id/xx/yyyy.debug, as in a debug package.
+# Nothing in the program, and everything in $(W)/debug/.build-id/xx/yyyy.debug, as in a debug package.
 $(W)/gen-splitdebug: $(GEN_SRC) $(W_COMMON)
 	@mkdir -p $(@D)
 	$(W_CC) -DGEN_FLAVOUR='"debug information apart"' -o $@ $(GEN_SRC)
@@ -395,7 +395,7 @@ $(W)/gen_boost: $(W_SRC)/gen_boost.cc $(W)/gen_core.o
 $(W)/gen_absl: $(W_SRC)/gen_absl.cc $(W)/gen_core.o
 	$(CXX) -std=gnu++20 $(W_FLAGS) -o $@ $^ -labsl_synchronization
 
-# With Abseil in the program itself.
+# With Abseil linked statically.
 $(W)/gen_absl-static: $(W_SRC)/gen_absl.cc $(W)/gen_core.o
 	$(CXX) -std=gnu++20 $(W_FLAGS) -o $@ $^ -Wl,-Bstatic $$(pkg-config --static --libs absl_synchronization) -Wl,-Bdynamic
 
@@ -426,7 +426,7 @@ $(W)/two_ways-posix: $(W_SRC)/two_ways.c $(W_COMMON) $(W_SBT_H)
 $(W)/omp_losses-libomp $(W)/omp_tail-libomp $(W)/hung_omp-libomp $(W_OMP_MORE:%=$(W)/%-libomp): $(W)/%-libomp: $(W_SRC)/%.c $(W_COMMON)
 	$(CLANG) $(W_CLANG_THERE) -std=gnu11 $(W_FLAGS) -fopenmp -o $@ $<
 
-# The runtime warns of what it would load.
+# The linker warns about libraries that the program would load at run time.
 $(W)/omp_turns-static: $(W_SRC)/omp_turns.c $(W_COMMON)
 	$(W_CC) -fopenmp -static -Wl,--no-warnings -o $@ $<
 
@@ -445,7 +445,7 @@ $(W)/omp_tasks-stripped $(W)/gen_gomp-stripped $(W)/gen_libomp-stripped: $(W)/%-
 $(W)/long_names: $(W_SRC)/long_names.cc $(W_SRC)/workloads.mk
 	$(W_CXX) -o $@ $<
 
-# Both ways of mangling names: a compiler's own, and the newer one.
+# Both mangling schemes: the compiler's default, and the newer one.
 $(W)/rust_names: $(W_SRC)/rust_names.rs $(W_SRC)/workloads.mk
 	@mkdir -p $(@D)
 	MAKEFLAGS= $(RUSTC) -C opt-level=2 -C debuginfo=1 -o $@ $<
@@ -473,7 +473,7 @@ $(W)/rust_scope-lto: $(W_SRC)/rust_scope.rs $(W_SRC)/workloads.mk
 $(W)/rust_scope-stripped: $(W)/rust_scope
 	$(STRIP) -o $@ $<
 
-# Rust's part as a library: the program is a C program.
+# The Rust part is a library, and the program is a C program.
 $(W)/libgen_rust.a: $(W_SRC)/gen_rust.rs $(W_SRC)/workloads.mk
 	@mkdir -p $(@D)
 	MAKEFLAGS= $(RUSTC) --crate-type staticlib -C opt-level=2 -C debuginfo=1 -C panic=abort -o $@ $<
@@ -481,7 +481,7 @@ $(W)/libgen_rust.a: $(W_SRC)/gen_rust.rs $(W_SRC)/workloads.mk
 $(W)/gen_rust: $(W_SRC)/gen_rust.c $(W)/gen_core.o $(W)/libgen_rust.a
 	$(W_CC) -Wl,--gc-sections -o $@ $^ -ldl -lm
 
-# Both implementations by their own names, whichever of them is the alternative in use.
+# Both implementations by their own names, whichever of them is the system's default.
 W_MPICC = $(if $(SYSROOT),$(CC) -I$(W_MPICH_THERE) $(W_THERE),mpicc.$*)
 $(W)/gen_openmpi $(W)/gen_mpich: $(W)/gen_%: $(W_SRC)/gen_mpi.c $(W)/gen_core.o
 	$(W_MPICC) -std=gnu11 $(W_FLAGS) -DMPI_NAME='"$(@F)"' -o $@ $^ $(if $(SYSROOT),-lmpich)
@@ -504,7 +504,7 @@ $(W)/mpi_waits_openmpi $(W)/mpi_waits_mpich: $(W)/mpi_waits_%: $(W_SRC)/mpi_wait
 $(W)/mpi_makers_openmpi $(W)/mpi_makers_mpich: $(W)/mpi_makers_%: $(W_SRC)/mpi_waits.c $(W_COMMON)
 	mpicc.$* -std=gnu11 $(W_FLAGS) -DMAKERS -o $@ $<
 
-# The same without any call in which a wait is not traced.
+# The same without any call that contains an untraced wait.
 $(W)/mpi_meets_mpich: $(W_SRC)/mpi_waits.c $(W_COMMON)
 	mpicc.mpich -std=gnu11 $(W_FLAGS) -o $@ $<
 

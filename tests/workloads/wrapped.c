@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// A barrier behind two wrappers, which is called from two lines in turn.
+// A barrier behind two wrappers, which is called from two lines alternately.
 //
-// Known answer: 50 episodes of 2 threads at one line of inner(); by --frames 1 they are at one of
-// outer(), by --frames 2 25 each at the two lines of work(). Nothing of common.h: it is also built
-// without what unwinding needs.
+// Known answer: 50 episodes of 2 threads at one line of inner(). With --frames 1 they are at one
+// line of outer(), and with --frames 2 at the two lines of work(), 25 each. The file does not use
+// common.h, because it is also built without unwind tables.
 #include <pthread.h>
 
 static pthread_barrier_t b;
 
-/* The empty statements keep the calls from becoming jumps. */
+/* The empty statements prevent tail calls. */
 __attribute__((noinline)) static int inner(void)
 {
 	int r = pthread_barrier_wait(&b); /* HERE: inner */

@@ -435,9 +435,7 @@ static void fill_parts(struct report_parts *parts, const struct model_member *m)
 	parts->late_ns = d->inside_runq_ns;
 	if (m->work_ns == MODEL_UNKNOWN)
 		return;
-	parts->oncpu_ns = d->oncpu_ns;
-	parts->runq_ns = d->runq_ns;
-	SBT_PARTS(COPY_PART, )
+	SBT_PARTS_ALL(COPY_PART, )
 	sum = d->oncpu_ns + d->runq_ns;
 	for (i = 0; i < MODEL_BLOCKED_REASONS; i++) {
 		parts->blocked_ns[i] = d->blocked_ns[i];

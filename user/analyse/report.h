@@ -52,14 +52,11 @@ struct report_callsite {
  * for.
  */
 struct report_parts {
-	uint64_t oncpu_ns; /* includes fault_ns */
-	uint64_t runq_ns; /* runnable, but waiting for a CPU */
+	SBT_PARTS_ALL(SBT_PART_MEMBER, uint64_t)
 	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
 	uint64_t unattributed_ns;
-	SBT_PART_TIMES(SBT_PART_MEMBER, uint64_t)
 	uint64_t spin_ns; /* on a CPU inside barriers; not part of the work */
 	uint64_t late_ns; /* released, but waiting for a CPU; not part of the work */
-	SBT_PART_COUNTS(SBT_PART_MEMBER, uint64_t)
 };
 
 /* A performance counter of the thread, barrier or process that contains this struct. */

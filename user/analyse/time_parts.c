@@ -20,14 +20,12 @@ struct report_parts parts_of(const struct model_sums *s)
 		memset(&p, 0xff, sizeof(p));
 		return p;
 	}
-	p.oncpu_ns = s->oncpu_ns;
-	p.runq_ns = s->runq_ns;
 	for (i = 0; i < MODEL_BLOCKED_REASONS; i++) {
 		p.blocked_ns[i] = s->blocked_ns[i];
 		known += s->blocked_ns[i];
 	}
 	p.unattributed_ns = number_less(s->known_ns, known);
-	SBT_PARTS(COPY_PART, )
+	SBT_PARTS_ALL(COPY_PART, )
 	p.spin_ns = s->inside_known_ns ? s->inside_oncpu_ns : REPORT_UNKNOWN;
 	p.late_ns = s->inside_known_ns ? s->inside_runq_ns : REPORT_UNKNOWN;
 	return p;

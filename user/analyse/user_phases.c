@@ -175,6 +175,7 @@ static uint64_t fit(uint64_t ns, uint64_t *left)
 	return ns;
 }
 
+#define FIT_PART(member, ...)  out->member = fit(number_less(all->member, head->member), &left);
 #define LESS_PART(member, ...) out->member = (uint32_t)number_less(all->member, head->member);
 
 /*
@@ -194,11 +195,9 @@ static void between(const struct model_detail *all, const struct model_detail *h
 			fit(number_less(all->blocked_ns[i], head->blocked_ns[i]), &left);
 	out->oncpu_ns = fit(number_less(all->oncpu_ns, head->oncpu_ns), &left);
 	left = out->oncpu_ns;
-	out->fault_ns = fit(number_less(all->fault_ns, head->fault_ns), &left);
-	out->steal_ns = fit(number_less(all->steal_ns, head->steal_ns), &left);
+	SBT_PART_ONCPU_TIMES(FIT_PART, )
 	left = ns;
-	out->turn_ns = fit(number_less(all->turn_ns, head->turn_ns), &left);
-	out->begin_ns = fit(number_less(all->begin_ns, head->begin_ns), &left);
+	SBT_PART_WORK_TIMES(FIT_PART, )
 	left = out->turn_ns + out->begin_ns;
 	out->turn_oncpu_ns = fit(number_less(all->turn_oncpu_ns, head->turn_oncpu_ns), &left);
 	SBT_PART_COUNTS(LESS_PART, )

@@ -44,28 +44,19 @@ extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec
 #define FIELDS_PART_COUNT(member, s, name_, heading_, help_) \
 	{ name_, EMIT_U64, AT(s, parts.member), .heading = heading_, PART, .help = help_ },
 
+#define FIELDS_PART_REASON(suffix, s, name_, heading_, help_) \
+	{ NULL, EMIT_NS, AT(s, parts.blocked_ns[MODEL_BLOCKED_##suffix]), \
+	  .heading = heading_, PART, .help = help_ },
+
 /* Rows for .parts of struct s, a struct report_parts. */
 #define FIELDS_PARTS_OF(s) \
-	{ "oncpu_ns", EMIT_NS, AT(s, parts.oncpu_ns), .heading = "on CPU", PART, \
-	  .help = "part of work_ns: on a CPU, including fault_ns" }, \
+	SBT_PART_ONCPU(FIELDS_PART_TIME, s) \
 	{ NULL, EMIT_NS, AT(s, parts.fault_ns), .heading = "in page\nfaults", PART, \
 	  .help = "part of oncpu_ns: handling page faults" }, \
-	{ "runq_ns", EMIT_NS, AT(s, parts.runq_ns), .heading = "waits\nfor CPU", PART, \
-	  .help = "part of work_ns: ready to run, but without a CPU" }, \
+	SBT_PART_RUNQ(FIELDS_PART_TIME, s) \
 	{ "blocked_ns", EMIT_OBJECT, AT(s, parts.blocked_ns), .sub = &fields_rec_blocked, \
 	  .flags = FIELDS_ANY, .help = "part of work_ns: blocked, by reason" }, \
-	{ NULL, EMIT_NS, AT(s, parts.blocked_ns[MODEL_BLOCKED_LOCK]), \
-	  .heading = "waits\nfor lock", PART, .help = "blocked on a lock" }, \
-	{ NULL, EMIT_NS, AT(s, parts.blocked_ns[MODEL_BLOCKED_IO]), \
-	  .heading = "waits\nfor I/O", PART, .help = "blocked on I/O" }, \
-	{ NULL, EMIT_NS, AT(s, parts.blocked_ns[MODEL_BLOCKED_FAULT]), \
-	  .heading = "waits\nfor page", PART, .help = "blocked in a page fault" }, \
-	{ NULL, EMIT_NS, AT(s, parts.blocked_ns[MODEL_BLOCKED_SLEEP]), \
-	  .heading = "asleep", PART, .help = "asleep" }, \
-	{ NULL, EMIT_NS, AT(s, parts.blocked_ns[MODEL_BLOCKED_THROTTLED]), \
-	  .heading = "throt-\ntled", PART, .help = "stopped at its cgroup's quota" }, \
-	{ NULL, EMIT_NS, AT(s, parts.blocked_ns[MODEL_BLOCKED_OTHER]), \
-	  .heading = "blocked\nelse", PART, .help = "blocked for another reason" }, \
+	SBT_PART_REASONS(FIELDS_PART_REASON, s) \
 	{ "unattributed_ns", EMIT_NS, AT(s, parts.unattributed_ns), \
 	  .heading = "unattri-\nbuted", PART, \
 	  .help = "part of work_ns that is in no other part" }, \

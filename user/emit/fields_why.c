@@ -6,18 +6,10 @@
 
 /* clang-format off */
 
-#define BL(m) ((m) * sizeof(uint64_t))
+#define BLOCKED(suffix, arg, name_, heading_, help_) \
+	{ name_, EMIT_NS, .offset = MODEL_BLOCKED_##suffix * sizeof(uint64_t), .help = help_ },
 static const struct emit_field blocked_fields[] = {
-	{ "lock", EMIT_NS, .offset = BL(MODEL_BLOCKED_LOCK),
-	  .help = "blocked on a lock or condition" },
-	{ "io", EMIT_NS, .offset = BL(MODEL_BLOCKED_IO), .help = "blocked on I/O" },
-	{ "fault", EMIT_NS, .offset = BL(MODEL_BLOCKED_FAULT), .help = "blocked in a page fault" },
-	{ "sleep", EMIT_NS, .offset = BL(MODEL_BLOCKED_SLEEP),
-	  .help = "asleep at its own request" },
-	{ "throttled", EMIT_NS, .offset = BL(MODEL_BLOCKED_THROTTLED),
-	  .help = "stopped at its cgroup's CPU quota" },
-	{ "other", EMIT_NS, .offset = BL(MODEL_BLOCKED_OTHER),
-	  .help = "blocked for another reason" },
+	SBT_PART_REASONS(BLOCKED, )
 	END
 };
 const struct emit_record fields_rec_blocked = {

@@ -17,7 +17,7 @@ static struct model_block block_of(const struct sbt_block *b)
 {
 	return (struct model_block){
 		.ns = b->ns,
-		.addr = b->addr,
+		.at.key = b->at.key,
 		.stack = b->stack,
 		.doing_ns = b->doing_ns,
 		.waker = b->waker,
@@ -34,10 +34,8 @@ static struct model_block block_of(const struct sbt_block *b)
 
 static void fill_parts(struct model_detail *d, const struct sbt_parts *p, uint64_t fault_outside_ns)
 {
-	d->oncpu_ns = p->oncpu_ns;
-	d->runq_ns = p->runq_ns;
 	memcpy(d->blocked_ns, p->blocked_ns, sizeof(d->blocked_ns));
-	SBT_PARTS(COPY_PART, )
+	SBT_PARTS_ALL(COPY_PART, )
 	d->fault_ns += p->faults * fault_outside_ns;
 	if (d->fault_ns > d->oncpu_ns)
 		d->fault_ns = d->oncpu_ns;

@@ -78,6 +78,8 @@ static void take(uint64_t *part, uint64_t *left)
 	*left -= *part;
 }
 
+#define TAKE_PART(member, from, ...) take(&from->member, &left);
+
 /*
  * Make the parts fit the total. They are measured with other timestamps than the total and can
  * exceed it by some ns. The time on a CPU, which is the remainder after the other parts, is then
@@ -91,14 +93,10 @@ static void settle_phase(struct model_detail *d, uint64_t work)
 		take(blocked_n, &left);
 	take(&d->runq_ns, &left);
 	take(&d->oncpu_ns, &left);
-	if (d->fault_ns > d->oncpu_ns)
-		d->fault_ns = d->oncpu_ns;
-	if (d->steal_ns > d->oncpu_ns - d->fault_ns)
-		d->steal_ns = d->oncpu_ns - d->fault_ns;
-	if (d->turn_ns > work)
-		d->turn_ns = work;
-	if (d->begin_ns > work - d->turn_ns)
-		d->begin_ns = work - d->turn_ns;
+	left = d->oncpu_ns;
+	SBT_PART_ONCPU_TIMES(TAKE_PART, d)
+	left = work;
+	SBT_PART_WORK_TIMES(TAKE_PART, d)
 	if (d->turn_oncpu_ns > d->turn_ns + d->begin_ns)
 		d->turn_oncpu_ns = d->turn_ns + d->begin_ns;
 	if (d->turn_oncpu_ns > d->oncpu_ns)
@@ -176,10 +174,8 @@ static void add_phase(struct model_sums *s, const struct model_detail *d, uint64
 	unsigned i;
 
 	s->known_ns += work;
-	s->oncpu_ns += d->oncpu_ns;
-	s->runq_ns += d->runq_ns;
 	s->interference_ns += d->interference_ns;
-	SBT_PARTS(ADD_PART, )
+	SBT_PARTS_ALL(ADD_PART, )
 	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
 		s->blocked_ns[i] += d->blocked_ns[i];
 	for (i = 0; i < d->ncounters; i++)
@@ -226,23 +222,19 @@ void model_sums_add(struct model_sums *s, const struct model_detail *d, uint64_t
 /* Shorten the sums because the first phase began @ns later than was assumed. */
 void sums_shorten(struct model_sums *s, uint64_t ns)
 {
-	uint64_t rest;
+	uint64_t left;
 	unsigned i;
 
 	s->known_ns = number_less(s->known_ns, ns);
-	rest = number_less(s->known_ns, s->runq_ns);
+	left = number_less(s->known_ns, s->runq_ns);
 	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
-		rest = number_less(rest, s->blocked_ns[i]);
-	if (s->oncpu_ns > rest)
-		s->oncpu_ns = rest;
-	if (s->fault_ns > s->oncpu_ns)
-		s->fault_ns = s->oncpu_ns;
-	if (s->steal_ns > s->oncpu_ns - s->fault_ns)
-		s->steal_ns = s->oncpu_ns - s->fault_ns;
-	if (s->turn_ns > s->known_ns)
-		s->turn_ns = s->known_ns;
-	if (s->begin_ns > s->known_ns - s->turn_ns)
-		s->begin_ns = s->known_ns - s->turn_ns;
+		left = number_less(left, s->blocked_ns[i]);
+	if (s->oncpu_ns > left)
+		s->oncpu_ns = left;
+	left = s->oncpu_ns;
+	SBT_PART_ONCPU_TIMES(TAKE_PART, s)
+	left = s->known_ns;
+	SBT_PART_WORK_TIMES(TAKE_PART, s)
 }
 
 void model_sums_join(struct model_sums *to, const struct model_sums *from)
@@ -250,9 +242,7 @@ void model_sums_join(struct model_sums *to, const struct model_sums *from)
 	unsigned i;
 
 	to->known_ns += from->known_ns;
-	to->oncpu_ns += from->oncpu_ns;
-	to->runq_ns += from->runq_ns;
-	SBT_PARTS(JOIN_PART, )
+	SBT_PARTS_ALL(JOIN_PART, )
 	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
 		to->blocked_ns[i] += from->blocked_ns[i];
 	to->inside_known_ns += from->inside_known_ns;

@@ -36,8 +36,7 @@ struct model;
  * The departure cannot be seen, because the thread is a worker at the end of a parallel region.
  * depart_ns is MODEL_UNKNOWN, but the crossing is not abandoned. The next record of the thread
  * (MODEL_CROSSING_RESUMES) gives the time when it continued. That record is no crossing: only
- * depart_ns, the parts of the time inside, and arrive_ns are valid. If arrive_ns is earlier, it is
- * the time when the region began in which the thread continues. The thread was idle in between.
+ * depart_ns, begun_ns and the parts of the time inside are valid. The thread was idle before.
  */
 #define MODEL_CROSSING_STAYS	 0x08
 #define MODEL_CROSSING_RESUMES	 0x10
@@ -48,31 +47,15 @@ struct model;
 /* The thread arrived at arrive_ns or earlier. The exact time was not seen. */
 #define MODEL_CROSSING_BOUND	 0x80
 /*
- * A thread that only waits for other threads to end, such as a creator that joins them. The thread
- * is no member, and its time inside does not count. Its departure is the end of the episode.
- * (Arrivals of a team are never bounds, so this combination of the two flags is free.)
+ * A thread that only waits for other threads of its team to end, such as a creator that joins them.
+ * The thread is no member, and its time inside does not count. Its departure is the end of the
+ * episode. MODEL_CROSSING_TEAM is also set.
  */
-#define MODEL_CROSSING_JOINS	 (MODEL_CROSSING_TEAM | MODEL_CROSSING_BOUND)
-
-static inline bool model_joins(uint8_t flags)
-{
-	return (flags & MODEL_CROSSING_JOINS) == MODEL_CROSSING_JOINS;
-}
-
-/* Return whether arrive_ns is an upper bound. */
-static inline bool model_bound(uint8_t flags)
-{
-	return flags & MODEL_CROSSING_BOUND && !model_joins(flags);
-}
+#define MODEL_CROSSING_JOINS	 0x100
 
 /* Reasons why a thread was blocked: indices, in the order of include/sbt/record.h. */
 enum model_blocked {
-	MODEL_BLOCKED_LOCK,
-	MODEL_BLOCKED_IO,
-	MODEL_BLOCKED_FAULT,
-	MODEL_BLOCKED_SLEEP,
-	MODEL_BLOCKED_THROTTLED,
-	MODEL_BLOCKED_OTHER,
+	SBT_PART_REASONS(SBT_PART_REASON, MODEL_BLOCKED_)
 	MODEL_BLOCKED_REASONS
 };
 
@@ -110,11 +93,14 @@ enum model_waited {
 /* The longest block of a phase among the blocks with one reason. */
 struct model_block {
 	uint64_t ns; /* 0: none */
-	/*
-	 * For a lock, the address of the futex. For a fault, the address that was touched. For I/O,
-	 * the file. For other reasons, enum model_other.
-	 */
-	uint64_t addr;
+	/* The object that the thread was blocked at. `reason` is the tag. */
+	union {
+		uint64_t key; /* any of the following, to be copied or compared; 0: unknown */
+		uint64_t futex; /* MODEL_BLOCKED_LOCK: address of the futex */
+		uint64_t file; /* MODEL_BLOCKED_IO: key of the file's name */
+		uint64_t fault_addr; /* MODEL_BLOCKED_FAULT: address that the thread accessed */
+		uint64_t other; /* MODEL_BLOCKED_OTHER: enum model_other */
+	} at;
 	uint64_t stack; /* opaque; 0: none */
 	uint64_t doing_ns; /* how long the activity `doing` of the holder or waker took */
 	uint32_t waker, holder, culprit; /* tids; 0 if none or unknown */
@@ -134,8 +120,7 @@ struct model_block {
  * (of the time inside) are then 0 and have no meaning.
  */
 struct model_detail {
-	uint64_t oncpu_ns; /* fault_ns included */
-	uint64_t runq_ns;
+	SBT_PART_STATES(SBT_PART_MEMBER, uint64_t)
 	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
 	SBT_PART_TIMES(SBT_PART_MEMBER, uint64_t)
 	/* spinning time during turn_ns and begin_ns; also part of oncpu_ns */
@@ -172,21 +157,29 @@ struct model_crossing {
 	uint32_t count; /* number of threads that the barrier waits for; 0 if unknown */
 	uint64_t object; /* address in the process */
 	uint64_t shared; /* identifies memory that processes share; 0 if private to the process */
-	uint64_t arrive_ns;
+	union {
+		uint64_t first_ns; /* time at which the record begins, for records of both kinds */
+		uint64_t arrive_ns;
+		/*
+		 * MODEL_CROSSING_RESUMES: when the region began in which the thread continues;
+		 * depart_ns if unknown
+		 */
+		uint64_t begun_ns;
+	};
 	uint64_t depart_ns; /* or MODEL_UNKNOWN */
 	uint16_t arrive_cpu;
 	uint16_t depart_cpu;
+	uint16_t flags; /* MODEL_CROSSING_* */
 	uint8_t family;
 	uint8_t kind; /* the program's construct, enum sbt_kind; opaque */
-	uint8_t flags; /* MODEL_CROSSING_* */
 	uint8_t depth; /* above 0 if nested; a nested crossing is in no sum */
 	uint8_t probe_group; /* number of the probe group, below 64; 0 for the group of `family` */
 	/* number of the thread in its team in the program's numbering, plus 1; 0 if not known */
 	uint16_t place;
 	/*
-	 * Number of threads that were still missing after the thread had arrived, plus 1; 0 if not
-	 * known. With MODEL_CROSSING_BOUND, 1 means that no thread was missing. Missing threads
-	 * that leave no record make the episode incomplete.
+	 * Number of threads that were still missing when the thread began to wait, plus 1; 0 if not
+	 * known. A wait that is over at once (MODEL_CROSSING_BOUND) begins when no thread is
+	 * missing. Missing threads that leave no record make the episode incomplete.
 	 */
 	uint16_t rest;
 	/*
@@ -237,14 +230,11 @@ double model_stat_stddev(const struct model_stat *s);
  */
 struct model_sums {
 	uint64_t known_ns;
-	uint64_t oncpu_ns;
 	uint64_t inside_known_ns; /* time inside barriers with known parts */
 	uint64_t inside_oncpu_ns; /* part of inside_known_ns that the thread spun on a CPU */
-	uint64_t runq_ns;
-	SBT_PART_TIMES(SBT_PART_MEMBER, uint64_t)
+	SBT_PARTS_ALL(SBT_PART_MEMBER, uint64_t)
 	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
 	uint64_t inside_runq_ns;
-	SBT_PART_COUNTS(SBT_PART_MEMBER, uint64_t)
 	uint64_t inside_switches;
 	/* part of runq_ns and inside_runq_ns during which the tracer had the CPU */
 	uint64_t interference_ns;
@@ -447,7 +437,7 @@ struct model_member {
 	 * region, or if not known.
 	 */
 	uint64_t team_start_ns;
-	uint8_t flags; /* MODEL_CROSSING_* */
+	uint16_t flags; /* MODEL_CROSSING_* */
 	uint8_t kind;
 	const struct model_detail *detail; /* NULL if unknown; valid only during the callback */
 };
