@@ -230,7 +230,10 @@ struct socket {
 	struct sock *sk;
 };
 
-/* What overlayfs maps: a file of the underlying file system, which begins with a struct file. */
+/*
+ * The file that overlayfs maps: a file of the underlying file system. The struct begins with a
+ * struct file.
+ */
 struct backing_file {
 	struct path user_path;
 };
@@ -279,7 +282,7 @@ struct linux_binprm;
 #define SIGCONT 18
 #define SIGSTOP 19
 
-/* The default of x86-64 and arm64. */
+/* The default size of a kernel stack on x86-64 and arm64. */
 #define THREAD_SIZE 16384
 
 #define EBUSY 16

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What the iterator over threads writes. User space and the BPF program are from the same build. */
+/*
+ * The struct that the iterator over threads writes. User space and the BPF program are from the
+ * same build.
+ */
 #ifndef BPF_REGS_H
 #define BPF_REGS_H
 
