@@ -39,8 +39,8 @@ static __always_inline __u64 leader_start(void)
 }
 
 /*
- * -a: report when a thread was created (SBT_REC_THREAD), if its process was not known at that time.
- * What the thread did before its first crossing is its phase 0.
+ * -a: report when a thread was created (SBT_REC_THREAD), if its process was not known then. What
+ * the thread did before its first crossing is its phase 0.
  */
 static __always_inline void report_found_thread(__u32 tgid, __u32 tid, __u32 inc, __u64 now)
 {

@@ -7,11 +7,14 @@
 
 #include "base/hash.h"
 
-/* maximum number of lines of one kind in one function; further lines do not count */
+/*
+ * maximum number of lines with waits, and of lines with wakings, in one function; further lines are
+ * ignored
+ */
 #define LINES_MAX  16
 /*
- * maximum number of call sites of one kind in one function; further call sites are not
- * distinguished
+ * maximum number of call sites of waits, and of wakings, in one function; further call sites are
+ * not distinguished
  */
 #define PLACES_MAX 16
 
@@ -139,8 +142,8 @@ int enclose_note(struct enclose *e, const struct enclose_step *steps, uint32_t n
 }
 
 /*
- * Return whether the function both waits and wakes by different calls. With a single call site for
- * both, the call is of a helper that waits and wakes.
+ * Return whether the function waits and wakes by different calls. If both have a single call site,
+ * the function calls a helper that both waits and wakes.
  */
 static bool waits_and_wakes(const struct function *f)
 {
