@@ -58,10 +58,10 @@ struct events_host {
 void events_host_here(struct events_host *host);
 
 /*
- * Parse a list into @out (room for @max) and set *@n. An unavailable event remains in the list with
- * the reason in `why`: its name is unknown, or it is the same event as an earlier one with another
- * name. If a name occurs twice, the event is counted once. Return 0, -ENOMEM, or -EINVAL with a
- * sentence in @why for an invalid list (an empty name, too many events); then *@n is 0.
+ * Parse a list into @out (room for @max) and set *@n. An unavailable event remains in the list,
+ * with the reason in `why`. For example, its name is unknown, or an earlier name in the list means
+ * the same event. If a name occurs twice, the event is counted once. Return 0, -ENOMEM, or -EINVAL
+ * with a sentence in @why for an invalid list (an empty name, too many events); then *@n is 0.
  */
 int events_parse(const char *list, struct event_spec *out, uint32_t max, uint32_t *n, char *why,
 		 size_t len);

@@ -16,7 +16,8 @@
 #define EXITS_MAX 48
 
 /*
- * How to handle jumps out of the function. Each value follows more jumps than the previous value.
+ * How to handle jumps out of the function. With each value, more jumps are followed than with the
+ * one before.
  */
 enum exits_follow {
 	EXITS_FOLLOW_NONE, /* follow no jump: a function with such jumps has unknown exits */
@@ -28,7 +29,7 @@ enum exits_follow {
 	EXITS_FOLLOW_ALL,
 	/*
 	 * Also treat every other jump to another file as an exit, as if the function there took no
-	 * time. For functions that wait by themselves and also return.
+	 * time. This is for functions that wait by themselves, and also have a ret.
 	 */
 	EXITS_FOLLOW_OUTSIDE,
 };

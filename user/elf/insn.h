@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Choose the instruction for a probe. Pure: the input is code bytes, the output is a decision.
- * Capstone decodes the instructions. Which of them the kernel emulates is coded here (from
- * arch/x86/kernel/uprobes.c).
+ * Capstone decodes the instructions. The code here knows which instructions the kernel emulates (as
+ * in arch/x86/kernel/uprobes.c).
  */
 #ifndef ELF_INSN_H
 #define ELF_INSN_H
@@ -43,9 +43,9 @@ struct insn_entry {
  * Choose the instruction for the entry probe of a function. The stack pointer and the argument
  * registers must still be as at the call, so only endbr64 and nops are skipped. A five-byte nop is
  * always skipped. Other nops and endbr64 are skipped if an emulated instruction follows, and if no
- * branch within @len bytes leads back to the skipped code or the probe (so pass the whole
- * function). Return 0, -ENOTSUP with the reason in why (no instruction is safe to probe, or another
- * machine), -EINVAL if @len is 0, or -ENOMEM.
+ * branch within @len bytes leads back to the skipped code or the probe (so the caller must pass the
+ * whole function). Return 0, -ENOTSUP with the reason in why (no instruction is safe to probe, or
+ * another machine), -EINVAL if @len is 0, or -ENOMEM.
  */
 int insn_choose_entry(uint16_t machine, const uint8_t *bytes, size_t len, struct insn_entry *out);
 
@@ -60,10 +60,10 @@ int insn_choose_late(uint16_t machine, const uint8_t *bytes, size_t len, struct 
 /*
  * Find the offsets of all ret instructions of a function. Decode @len bytes (the symbol's size) in
  * sequence, without following jumps. Return the number found (at most @max are written), or a
- * negative value with @why set. -ENOTSUP: the exits are not all known, because an instruction does
- * not decode, a jump leaves the function (tail call or cold part) or goes through a register, or
- * the size is 0 or above 1 MiB. -ENOENT: there is no ret. -ENOMEM. @why receives the second half of
- * a sentence about the function ("it has no ret"); it may be NULL if @why_len is 0.
+ * negative value with @why set. -ENOTSUP: not all exits are known: an instruction does not decode,
+ * a jump leaves the function (tail call or cold part) or goes through a register, or the size is 0
+ * or above 1 MiB. -ENOENT: there is no ret. -ENOMEM. @why receives the second half of a sentence
+ * about the function ("it has no ret"); it may be NULL if @why_len is 0.
  */
 int insn_find_exits(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t *out, int max,
 		    char *why, size_t why_len);

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NEEDED_MAX    256 /* files of one program */
+#define NEEDED_MAX    256 /* maximum number of files of one program */
 #define CACHE_PATH    "/etc/ld.so.cache"
 #define CACHE_MAGIC   "glibc-ld.so.cache1.1"
 #define CACHE_MAX     (16u << 20)

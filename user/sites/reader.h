@@ -45,9 +45,9 @@ struct reader_asks {
 };
 
 /*
- * Create a reader. @rules and @known name the functions to find. The child is started by the first
- * question, and gets the contents that they have then. @symbols finds names in the source. Each may
- * be NULL; they must outlive the reader. Return 0 or -ENOMEM.
+ * Create a reader. @rules and @known name the functions to find. The first question starts the
+ * child, which gets the rules as they are at that time. @symbols finds names in the source. Each
+ * may be NULL; they must outlive the reader. Return 0 or -ENOMEM.
  */
 int reader_new(struct rules *rules, struct rules *known, struct symbol_server *symbols,
 	       struct reader **out);

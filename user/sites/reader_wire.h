@@ -43,7 +43,7 @@ struct reader_reply {
 	char text[2048];
 };
 
-/* What the child gets when it is started. */
+/* The data that the child gets when it is started. */
 struct reader_life {
 	struct rules *rules, *known;
 	bool names; /* the tracer can find names in the source */

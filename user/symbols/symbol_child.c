@@ -21,7 +21,7 @@
 #include "symbols/rust_name.h"
 #include "symbols/symbol_wire.h"
 
-#define SYMBOL_MODULES_MAX 64 /* files that the child keeps open */
+#define SYMBOL_MODULES_MAX 64 /* maximum number of files that the child keeps open */
 #define SYMBOL_DEPTH_MAX   64 /* limit on nested scopes */
 #define SYMBOL_MANGLED_MAX 4096 /* longer names are not demangled */
 
@@ -75,7 +75,7 @@ static char *symbol_demangle_rust(const char *raw)
 	return rust_demangle(raw, 0);
 }
 
-/* Demangle with the code that libstdc++ uses, too. */
+/* Demangle with libiberty's code, which libstdc++ also uses. */
 static char *symbol_demangle_cxx(const char *raw)
 {
 	return cplus_demangle_v3(raw, DMGL_PARAMS | DMGL_TYPES);
@@ -520,8 +520,8 @@ static bool symbol_find_parameters(Dwfl_Module *mod, uint64_t addr, uint32_t *ou
 	scopes.n = 0;
 	symbol_find_scopes(&full, addr - bias, false, 0, &scopes);
 	/*
-	 * Use the outermost scope. An inner scope may be a function that was inlined at the very
-	 * beginning.
+	 * Use the outermost scope, because an inner scope may be a function that was inlined at the
+	 * very beginning.
 	 */
 	if (!scopes.n || dwarf_tag(&scopes.dies[0]) != DW_TAG_subprogram)
 		return false;

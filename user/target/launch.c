@@ -93,8 +93,8 @@ static int become(const struct launch_user *user)
 }
 
 /*
- * Do the same as execvp(), except that a file that is not a program is never passed to a shell,
- * which would be dangerous as root. Return -errno.
+ * Like execvp(), except that a file that is not a program is never passed to a shell, which would
+ * be dangerous as root. Return -errno.
  */
 static int execute(char *const argv[])
 {

@@ -33,7 +33,7 @@ struct look {
  * may not read is unknown: without rights, these are syscall, sp, pc and wchan.
  */
 int look_thread(int pid, int tid, struct look *out);
-/* Read only what may have changed since look_thread(): state, switches, CPU time. */
+/* Read again only what may have changed since look_thread(): state, switches, CPU time. */
 int look_again(int pid, int tid, struct look *out);
 
 /*
