@@ -152,7 +152,10 @@ static void test_detached(void **state)
 	assert_says(f->text, "and cost it some time.");
 }
 
-/* The same finding for some barriers of a process. */
+/*
+ * Only some barriers of a process are no longer traced: the finding says the same about these
+ * barriers.
+ */
 static void test_detached_parts(void **state)
 {
 	struct report_detached sheds[1] = { { .family = "pthread",

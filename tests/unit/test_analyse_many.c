@@ -76,7 +76,7 @@ static void add(struct model *m, const struct model_crossing *x)
 	assert_int_equal(model_add_crossing(m, x), 0);
 }
 
-/* Add the events of one process. */
+/* Add the events of process @i. */
 static void come(struct model *m, int way, uint32_t i, uint32_t n, uint64_t t)
 {
 	struct model_crossing x = { .tgid = 10 + i,

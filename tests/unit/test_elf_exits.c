@@ -78,7 +78,10 @@ static void test_other_library(void **state)
 {
 	check("leaves", EXITS_FOLLOW_ALL, NULL);
 	CHECK("leaves", EXITS_FOLLOW_OUTSIDE, "leaves_1", "leaves_2");
-	/* The called function waits. An exit at the call would measure no wait. */
+	/*
+	 * The function only jumps to another function, which waits. An exit at this jump would
+	 * measure no wait.
+	 */
 	check("only", EXITS_FOLLOW_OUTSIDE, NULL);
 }
 
@@ -110,9 +113,7 @@ static const char arm_source[] =
 	ASSEMBLED_MACROS "begin part\n nop\npart_1: ret\nend part\n"
 			 "begin leaves\n cbz x0, 1f\nleaves_1: b puts\n1: b part\nend leaves\n"
 			 "begin only\n nop\n b puts\nend only\n"
-			 /*
-			  * This is not a jump to another file, though it begins like such a jump.
-			  */
+			 /* This function begins like a jump to another file, but is none. */
 			 "begin far\n adrp x16, part\n add x16, x16, :lo12:part\n ret\nend far\n"
 			 "begin tail\n cbz x0, 1f\n b far\n1: ret\nend tail\n"
 			 ".section .note.GNU-stack,\"\",@progbits\n";

@@ -71,7 +71,7 @@ static void no_call(void **state)
 	assert_true(held_args_find(EM_AARCH64, code, sizeof(code), 0x20, held) < 0);
 }
 
-/* For any bytes the search ends, and reads nothing after the bytes. */
+/* The search ends for any bytes, and reads nothing after them. */
 static void any_bytes(void **state)
 {
 	struct held_arg held[HELD_ARGS_MAX];

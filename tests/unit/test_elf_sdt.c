@@ -353,7 +353,7 @@ static pid_t start(const struct fixture *f)
 	return pid;
 }
 
-/* Return the load bias: the entry point in memory less that in the file. */
+/* Return the load bias: the address of the entry point in memory, less its address in the file. */
 static uint64_t moved_by(pid_t pid, const struct fixture *f)
 {
 	char path[64];
@@ -671,7 +671,10 @@ static void test_operand(void **state)
 	note.args[0] = (struct sdt_arg){ SDT_REG, 8, false, 31, NONE, 1, 0 };
 	assert_int_equal(sdt_probe_arg(EM_AARCH64, &note, 0, &o), 0);
 	assert_int_equal(o.reg, 31 * 8);
-	/* The register or the argument does not exist, there is no room, or nothing is known. */
+	/*
+	 * The conversion fails if the register or the argument does not exist, if a value has no
+	 * room, or if nothing is known.
+	 */
 	assert_int_equal(sdt_probe_arg(EM_X86_64, &note, 0, &o), -ENOENT);
 	assert_int_equal(o.how, SBT_ARG_NONE);
 	assert_int_equal(sdt_probe_arg(EM_X86_64, &note, 1, &o), -ENOENT);
@@ -846,8 +849,8 @@ static void test_hostile_notes(void **state)
 
 	assert_non_null(longest);
 	/*
-	 * The strings do not end, there are only two, the addresses are cut off, or the note is
-	 * empty.
+	 * Four bad notes: the last string has no end, there are only two strings, the addresses are
+	 * cut off, the note is empty.
 	 */
 	add_note(&m, CODE_VADDR, 0, 0, "sbt\0enter\0008@%rdi", 16);
 	add_note(&m, CODE_VADDR, 0, 0, "sbt\0enter", 10);
@@ -909,7 +912,7 @@ static void test_hostile_lengths(void **state)
 	expect_made(&m, 1ULL << 40, 0, 0, 0);
 }
 
-/* Sizes that occur only in an attack are limited, and omissions are reported. */
+/* Numbers and sizes that only a hostile file has are limited, and what is left out is counted. */
 static void test_many(void **state)
 {
 	struct made m = { 0 };

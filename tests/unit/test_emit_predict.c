@@ -70,7 +70,7 @@ static void test_text(void **state)
 }
 
 /*
- * The text reports if there is a single number of processors, and if more processors are not
+ * The text says so if only one number of processors was simulated, and if more processors are not
  * faster.
  */
 static void test_answers(void **state)

@@ -119,7 +119,7 @@ static void test_exact(void **state)
 	}
 }
 
-/* The same test with a count that cannot be read. */
+/* Like test_exact(), with counts that cannot be read. */
 static void test_exact_uncounted(void **state)
 {
 	struct sim s;

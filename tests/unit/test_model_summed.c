@@ -6,7 +6,7 @@
 #define START 1000
 #define SITE  3
 
-/* Two threads cross in two episodes. Threads 10 and 20 take turns to arrive first. */
+/* Threads 10 and 20 cross in two episodes, and take turns to arrive first. */
 static const struct {
 	uint32_t tid;
 	uint64_t arrive, depart;

@@ -237,8 +237,8 @@ static void test_figure_7(void **state)
 }
 
 /*
- * More bandwidth helps, especially where much data is sent. (With 4 processors the order of
- * interrupts has a larger effect: 2 %, in either direction.)
+ * More bandwidth helps, especially where much data is sent. (With 4 processors, the order in which
+ * interrupts occur has a larger effect: 2 % in either direction.)
  */
 static void test_bandwidth(void **state)
 {

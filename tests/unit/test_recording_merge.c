@@ -21,7 +21,7 @@ struct node {
 	struct contents_writer *contents;
 	uint32_t tgid;
 	uint64_t ahead;
-	uint32_t met; /* number of episodes of the node's rank so far */
+	uint32_t met; /* number of episodes that the node's rank has crossed so far */
 	bool found_running; /* the rank was already running when tracing began */
 	struct contents_ending ending; /* how the recording of this node ends, with its losses */
 };

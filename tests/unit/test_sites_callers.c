@@ -184,7 +184,7 @@ static void test_own_stack(void **state)
 	/* The same part of the stack is cut off. Missing frames are not guessed. */
 	sample.len = 8;
 	assert_int_equal(callers_follow(callers, space, &sample, ips, note_reported, &reported), 1);
-	/* The address is in no file. */
+	/* No caller is found if the address is in no file. */
 	sample.len = SBT_CALLERS_DEEP;
 	sample.head.ip = 4096;
 	assert_int_equal(callers_follow(callers, space, &sample, ips, note_reported, &reported), 1);

@@ -16,7 +16,7 @@
 
 #define CHAINS	    16384u /* maximum number of chains of callers */
 #define FRAME_RULES 16384u /* maximum number of return addresses with a rule */
-#define FORKED	    16384u /* maximum number of processes with several threads or with children */
+#define FORKED	    16384u /* maximum number of processes with threads or children */
 
 static const char *const method_names[ATTACH_METHODS] = {
 	[ATTACH_SESSION] = "session",

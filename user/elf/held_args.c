@@ -14,7 +14,7 @@
 #include "elf/x86_register.h"
 
 #define BYTES_MAX    65536
-#define SLOTS	     48 /* maximum number of words in memory that are known to hold an argument */
+#define SLOTS	     48 /* maximum number of words in memory that hold an argument */
 #define REGISTERS    16
 /* DWARF's number of the stack pointer; all registers here have DWARF's numbers */
 #define REGISTER_SP  7

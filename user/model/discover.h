@@ -22,8 +22,8 @@
  * without such rounds.
  *
  * The start of a thread pool, queues, events, read-write locks and joins are not taken for
- * barriers, for one of these reasons: the thread that waits in a function never wakes there, the members differ from round to
- * round, only one thread is woken, or the waker has waited itself.
+ * barriers, for one of these reasons: the thread that waits in a function never wakes there, the
+ * members differ from round to round, only one thread is woken, or the waker has waited itself.
  *
  * Known errors: threads that pass a turn around in one function, and all wait for their turn, are
  * classified as a barrier. A ticket lock on a futex is classified as a barrier, too. The following
