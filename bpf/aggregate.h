@@ -175,8 +175,8 @@ static __noinline __u32 open_episodes_find(struct sbt_thread *t, __u32 count, __
 	m->shift = count & (count - 1) ? SBT_SUM_NONE : log2_of(count);
 	m->arrivals = in;
 	/*
-	 * User space takes back the slot when the process has exited, so the owner is written as
-	 * one word.
+	 * User space reads the owner at any time, to free the slot when the process has exited. So
+	 * write the owner as one word.
 	 */
 	*(volatile __u64 *)&m->owner = (__u64)key.inc << 32 | key.tgid;
 	if (!bpf_map_update_elem(&meetings_at, &key, &at, BPF_NOEXIST))

@@ -2,9 +2,10 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Find the callers of the caller. For each return address, the unwind tables say where the caller's
- * return address is. User space reads this rule from the tables, and passes it to this program.
- * Until then a copy of part of the stack is sent with the crossing, and user space finds the same
- * callers in it. So the first crossings have the same call site as later crossings.
+ * return address is. User space reads this rule from the tables, and passes it to this program. As
+ * long as there is no rule for an address, a copy of part of the stack is sent with the crossing,
+ * and user space finds the callers in it. So the first crossings have the same call site as later
+ * crossings.
  */
 #include "callers.h"
 

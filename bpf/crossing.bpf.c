@@ -60,7 +60,7 @@ struct std_barrier {
 };
 
 #define STD_COUNT_MAX  0x7fffffff
-#define STD_COMPLETION 24 /* offset of the function, which is one byte or more */
+#define STD_COMPLETION 24 /* offset of the completion function, which has at least one byte */
 
 /*
  * Return the address of the barrier with this phase; 0: not found. The type of the completion

@@ -154,7 +154,8 @@ struct task_struct {
 	/* Address of the user-space word at which its end can be waited for. */
 	int *clear_child_tid;
 	int nr_cpus_allowed;
-	unsigned int on_cpu; /* narrower in newer kernels: an unsigned type fits any */
+	/* newer kernels have a narrower type; CO-RE reads any unsigned type into this one */
+	unsigned int on_cpu;
 	unsigned int in_iowait : 1;
 	void *stack;
 	struct files_struct *files;

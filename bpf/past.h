@@ -15,7 +15,7 @@
 #define PAST_LEVELS  12
 #define PAST_KEPT    4 /* a power of two */
 #define PAST_REST_NS 1000000000
-#define PAST_SHIFT   10 /* sums are kept in units of 1,024 ns, modulo 2^32 */
+#define PAST_SHIFT   10 /* sums of times are kept in units of 2^10 ns, modulo 2^32 */
 #define PAST_NONE    (PAST_LEVELS * PAST_KEPT)
 
 struct past_sums {

@@ -37,7 +37,7 @@ static __always_inline __u32 spec_index(struct pt_regs *ctx)
 	return index ? *index : 0;
 }
 
-/* A value that cannot be read. No address, count or number has this value. */
+/* Stands for a value that cannot be read. No address, count or number has this value. */
 #define ARG_UNREAD 0x8000000000000001ULL
 
 /* The type that a global function must declare for the context of a probe. */

@@ -21,8 +21,8 @@ struct sbt_regs {
 	__u64 switches; /* number of switches so far */
 	__u64 words[SBT_STACK_REGS]; /* in the layout of this architecture's kernel */
 	/*
-	 * Where functions with a pending return probe really return to, innermost first; 0: no
-	 * more.
+	 * Real return addresses of the functions with a pending return probe, innermost first. A 0
+	 * ends the list.
 	 */
 	__u64 returns[SBT_REGS_RETURNS];
 };

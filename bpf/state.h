@@ -248,7 +248,7 @@ struct sbt_thread {
  * at an address.
  */
 struct sbt_label_key {
-	__u64 file, name; /* addresses */
+	__u64 file, name; /* addresses of the two texts */
 	__u32 tgid, inc, line, loop;
 	char text[32];
 };
@@ -270,8 +270,8 @@ struct sbt_object_state {
 };
 
 #define SBT_OBJECT_OPEN	   0 /* not classified: handled as if the object had no entry */
-#define SBT_OBJECT_BARRIER 1 /* a barrier: whole crossings are written */
-#define SBT_OBJECT_OTHER   2 /* no barrier: nothing is written */
+#define SBT_OBJECT_BARRIER 1 /* a barrier: its crossings are recorded like those of any barrier */
+#define SBT_OBJECT_OTHER   2 /* no barrier: nothing is recorded */
 
 #define SBT_SPECS	      1024
 /*
@@ -516,7 +516,9 @@ static inline __u64 sbt_count_scale(const struct sbt_counted *c, enum sbt_scaled
 	return c->counter * ((c->enabled << 10) / c->running) >> 10;
 }
 
-/* The counters of a thread, at the same index as its account. Only where counters are used. */
+/*
+ * The counters of a thread, at the same index as its account. They exist only if counters are used.
+ */
 struct sbt_counting {
 	struct sbt_counted sum[SBT_COUNTERS_MAX];
 	struct sbt_counted mark[SBT_COUNTERS_MAX]; /* the sums at the last arrival or departure */
@@ -562,7 +564,7 @@ struct sbt_region_key {
 
 struct sbt_region {
 	__u64 object; /* the object of its team */
-	__u64 begun_ns; /* when its thread reached the call that begins it */
+	__u64 begun_ns; /* when the thread that began the region reached the call that begins it */
 	__u32 members; /* number of threads that entered */
 	__u32 masters; /* number of threads that began a region with this key */
 	__u32 flags;
@@ -729,7 +731,7 @@ struct sbt_verdict {
  * child with its own memory. 0: never.
  */
 struct sbt_forked {
-	__u64 exec_ns; /* the first exec is not noted */
+	__u64 exec_ns; /* when the process last executed a program; the first exec is not noted */
 	__u64 thread_ns; /* if before exec_ns, the previous program created the thread */
 	__u64 child_ns; /* if before exec_ns, the previous program created the child */
 };
@@ -741,8 +743,8 @@ struct sbt_forked {
 
 /* Buckets of log-2 histograms. The last one includes everything longer than 39 hours. */
 #define SBT_SUM_BUCKETS	 48
-#define SBT_SUM_MEETINGS 16384 /* barrier objects */
-#define SBT_SUM_PLACES	 16384 /* threads x call sites */
+#define SBT_SUM_MEETINGS 16384 /* maximum number of barrier objects */
+#define SBT_SUM_PLACES	 16384 /* maximum number of pairs of a thread and a call site */
 /* Number of barrier objects that a thread finds without a look-up; a power of two. */
 #define SBT_SUM_KEPT	 4
 /* number of call sites that a thread finds without a look-up; a power of two */

@@ -287,7 +287,7 @@ enum sbt_waited {
 	/* the end of thread `holder`: the kernel wakes the waiters at that thread's word */
 	SBT_WAITED_JOIN,
 	SBT_WAITED_EVENT, /* glibc's semaphores and condition variables */
-	SBT_WAITED_SEMAPHORE, /* System V's */
+	SBT_WAITED_SEMAPHORE, /* a System V semaphore */
 	/* SBT_BLOCKED_IO: `waker` certainly ended the wait, as the other end of a pipe does */
 	SBT_WAITED_WAKER,
 };
@@ -370,7 +370,7 @@ struct sbt_crossing_full {
 };
 
 #define SBT_CALLERS_BYTES 512
-#define SBT_CALLERS_DEEP  2048 /* with --frames */
+#define SBT_CALLERS_DEEP  2048 /* the same with --frames */
 
 /*
  * A sample of a thread's stack. It is sent if it is not known yet how to find the callers of a

@@ -310,7 +310,7 @@ static void test_pinned(void **state)
 	for (uint32_t k = 0; k < 4; k++)
 		b->m.details[k].cpus_allowed = 1;
 	take(b);
-	assert_null(only(b)); /* each thread on its own CPU, as it should be */
+	assert_null(only(b)); /* each thread is on its own CPU, as it should be */
 	ready(b);
 	for (uint32_t k = 0; k < 4; k++) {
 		b->m.details[k].cpus_allowed = k ? 1 : 4;

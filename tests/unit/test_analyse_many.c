@@ -42,7 +42,7 @@ __attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc(void)
 	blocks++;
 }
 
-#define COPIED 64 /* copied bytes that count as one block */
+#define COPIED 64 /* number of copied bytes that count as one block */
 
 void *__real_memcpy(void *to, const void *from, size_t n);
 void *__real_memmove(void *to, const void *from, size_t n);

@@ -713,7 +713,7 @@ static void test_name_while_it_runs(void **state)
 }
 
 /*
- * To find a name takes the same time for any number of names. The name equals that in the report,
+ * Finding a name takes the same time for any number of names. The name equals that in the report,
  * even if two names clash.
  */
 static void test_many_names(void **state)

@@ -139,7 +139,7 @@ static void test_deleted(void **state)
 	unlink(path);
 	at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 	if (at == MAP_FAILED)
-		skip(); /* mounted noexec */
+		skip(); /* the directory is mounted noexec */
 	seen.ino = st.st_ino;
 	assert_int_equal(mappings_read(m, see, &seen), 0);
 	assert_fields(&seen, IS(mapped, true), TEXT(path, path));

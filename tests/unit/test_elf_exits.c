@@ -90,7 +90,7 @@ static void test_registers(void **state)
 	check("anywhere", EXITS_FOLLOW_OUTSIDE, NULL);
 }
 
-/* If the symbols lack the size, the unwind table has it. */
+/* If the symbol lacks the function's size, the unwind table gives it. */
 static void test_no_size(void **state)
 {
 	struct elf_symbol symbol, around;

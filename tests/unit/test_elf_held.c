@@ -39,7 +39,7 @@ static void first_call(void **state)
 	 * below the CFA.
 	 */
 	assert_fields(&held[5], IS(how, HELD_ON_STACK), IS(offset, -0x30 + 8), IS(size, 8));
-	/* On one of two paths rbx has another value. */
+	/* The argument is not found, because rbx has another value on one of two paths. */
 	assert_int_equal(held[0].how, HELD_NOWHERE);
 	/* All arguments are still in their registers when the function is called. */
 	assert_int_equal(held[0].passed, 0);

@@ -221,7 +221,7 @@ static unsigned slices_at(json_t *events, uint64_t tid, uint64_t ts)
 }
 
 /*
- * Check that every arrow has one begin and one end, each at the begin of a slice, and that no arrow
+ * Check that every arrow has one start and one end, each at the start of a slice, and that no arrow
  * goes back in time.
  */
 static uint32_t check_arrows(json_t *events)

@@ -59,8 +59,8 @@ static void site_is(struct enclose *e, const char *text, bool helpers, uint32_t 
 }
 
 /*
- * The wait and the waking of a macro are on one line. Its function is a phase of the program, not
- * the barrier.
+ * The wait and the waking of a macro are on one line. The function that contains the line is a
+ * phase of the program, not the barrier.
  */
 static void test_macro_on_one_line(void **state)
 {

@@ -524,7 +524,7 @@ static void test_unknown_count(void **state)
 	assert_int_equal(model_advance(r->model, 1000000096), 0);
 	assert_int_equal(r->nkept, 1);
 	assert_int_equal(model_advance(r->model, 1000000097), 0);
-	assert_int_equal(r->nkept, 2); /* a second has passed */
+	assert_int_equal(r->nkept, 2); /* a second has passed since the episode */
 	assert_ep(r, 0, "1 2 3", MODEL_COMPLETE, 0);
 	assert_ep(r, 1, "1 3 2", MODEL_COMPLETE, 0);
 	assert_int_equal(ep(r, 0)->count, 0);

@@ -10,7 +10,7 @@
 #define S	 1000000000ULL
 #define A	 0x1000
 #define B	 0x2000
-#define D	 1000ULL /* time to leave a barrier, ns */
+#define D	 1000ULL /* time that a thread takes to leave a barrier, ns */
 #define EVERY_NS (10 * MS) /* interval between process starts, ns */
 
 struct folded {

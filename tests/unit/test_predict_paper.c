@@ -8,7 +8,7 @@
  */
 #include "test_predict_util.h"
 
-#define COUNTS 6 /* 1, 2, 4, 8, 16, 32 */
+#define COUNTS 6 /* number of thread counts: 1, 2, 4, 8, 16, 32 */
 
 struct curve {
 	double t[COUNTS]; /* ns */

@@ -274,8 +274,8 @@ static void run_of(struct node *nodes, uint32_t n, uint64_t seed, uint64_t phase
 }
 
 /*
- * The clocks are known to a millisecond at best, and episodes follow each other faster. Each
- * episode is found all the same.
+ * The clocks can be aligned to a millisecond at best, and episodes follow each other faster than
+ * that. Each episode is found all the same.
  */
 static void test_uncertain_clocks(void **unused)
 {

@@ -19,7 +19,7 @@
 const char *attach_method_name(enum attach_method method);
 
 struct attach_options {
-	struct sbt_config config; /* self, nrings and by_exit are set here */
+	struct sbt_config config; /* attach_new() sets self, nrings and by_exit */
 	enum attach_method first; /* the attach method that is tried first */
 	bool discover; /* find unnamed barriers: attach_waits() will be used */
 	bool discover_futex; /* also find barriers on futexes: attach_futexes() will be used */

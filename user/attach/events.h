@@ -4,8 +4,8 @@
  * Names of counters, and their perf events. Nothing is opened here, see counters.h.
  *
  * Events in a list are separated by commas or, for compatibility with SBT_EVENTS, by colons. A part
- * of only the letters u, k, h and p modifies the event before it, as in perf's cycles:u. Names are
- * tried in this order:
+ * that consists only of the letters u, k, h and p modifies the event before it, as in perf's
+ * cycles:u. Names are tried in this order:
  *
  *   PMU/term=value,.../  or PMU/name/   the kernel's own names, from /sys/bus/event_source/devices
  *   cycles, instructions, ...           the kernel's generic hardware events

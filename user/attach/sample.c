@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/number.h"
 
-#define PERIOD_NS  500000 /* between samples, in the thread's CPU time */
+#define PERIOD_NS  500000 /* interval between samples, in the thread's CPU time */
 #define RING_PAGES 32 /* a power of two; the ring must be larger than one record */
 
 #if defined(__aarch64__)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ELF_BYTES_MAX (1UL << 20) /* largest read by one call of elf_bytes() */
+#define ELF_BYTES_MAX (1UL << 20) /* maximum number of bytes that one call of elf_bytes() reads */
 
 void elf_part_free(struct elf_part *part)
 {

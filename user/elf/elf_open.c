@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 #define ELF_TABLE_MAX (128ULL << 20) /* maximum size of a table, in bytes */
-#define ELF_PHDRS_MAX 65536 /* bytes of program headers: the limit of exec() in Linux */
+/* maximum size of the program headers, in bytes: the limit of Linux's exec() */
+#define ELF_PHDRS_MAX 65536
 
 static int elf_load_header(struct elf_file *elf)
 {

@@ -4,10 +4,11 @@
 
 #include <string.h>
 
-#define ELF_NOTES_MAX (1ULL << 20) /* bytes of one note segment */
+#define ELF_NOTES_MAX (1ULL << 20) /* maximum size of a note segment, in bytes */
 /* maximum number of note segments, and also of note sections, that are read */
 #define ELF_NOTES_TRY 64
-#define ELF_GO_SCAN   (64ULL << 10) /* Go's build info is at the start of the data segment */
+/* bytes that are searched: Go's build info is at the start of the data segment */
+#define ELF_GO_SCAN   (64ULL << 10)
 
 /* A function that examines one note. It returns true to stop reading notes. */
 typedef bool (*elf_note_fn)(uint32_t type, const char *name, size_t name_len, const uint8_t *desc,

@@ -35,7 +35,7 @@ enum exits_follow {
 };
 
 struct exits {
-	uint32_t n; /* 0: unknown, for the reason in why */
+	uint32_t n; /* 0: the exits are unknown, for the reason in `why` */
 	uint64_t at[EXITS_MAX]; /* file offsets */
 	uint32_t parts; /* number of pieces of code that were searched */
 	char why[128]; /* reason as the second half of a sentence: "it ..." */

@@ -18,7 +18,7 @@
 #define REGISTERS    16
 /* DWARF's number of the stack pointer; all registers here have DWARF's numbers */
 #define REGISTER_SP  7
-#define IN_REGISTERS 6 /* arguments that are passed in registers */
+#define IN_REGISTERS 6 /* number of arguments that are passed in registers */
 #define NOTHING	     (-1)
 #define PASSES_MAX   64
 
@@ -43,7 +43,7 @@ struct state {
 
 struct flow {
 	struct x86_code code;
-	struct state *before; /* by the number of the instruction */
+	struct state *before; /* indexed by the number of the instruction */
 	bool changed;
 };
 

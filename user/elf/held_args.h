@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HELD_ARGS_MAX 12 /* arguments 0 to 11 */
+#define HELD_ARGS_MAX 12 /* number of arguments that can be found: 0 to 11 */
 
 enum held_how {
 	HELD_NOWHERE, /* not found */

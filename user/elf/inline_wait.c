@@ -16,7 +16,7 @@
 #define BYTES_MAX  65536
 /* maximum number of instructions of a wait, not counting those after its calls */
 #define REGION_MAX 96
-#define PC_OFFSET  (8 * 16) /* of the program counter in the kernel's struct pt_regs */
+#define PC_OFFSET  (8 * 16) /* offset of the program counter in the kernel's struct pt_regs */
 
 struct code {
 	struct x86_code x86;

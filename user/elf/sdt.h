@@ -15,7 +15,7 @@
 #include "sbt/probe.h"
 #include "elf/elf.h"
 
-#define SDT_ARGS_MAX 12 /* the format's own limit */
+#define SDT_ARGS_MAX 12 /* maximum number of arguments in the format */
 #define SDT_NO_REG   (-1)
 
 enum sdt_kind {

@@ -19,9 +19,10 @@
 #include "elf/insn_group.h"
 #include "elf/x86_register.h"
 
-#define BODY_MAX      2048u /* longest function, in bytes; the longest known is musl's with 1145 */
+/* maximum size of a function, in bytes; musl's, the largest known, has 1145 */
+#define BODY_MAX      2048u
 #define BODY_MIN      32u
-#define MAKER_MAX     256u /* longest pthread_barrier_init, in bytes */
+#define MAKER_MAX     256u /* maximum size of pthread_barrier_init, in bytes */
 #define CHUNK	      (1u << 20) /* bytes of code searched at a time: the limit of elf_bytes() */
 /* maximum number of bytes that are searched: segments of a hostile file may overlap */
 #define CODE_MAX      (1ull << 30)
@@ -42,7 +43,7 @@ struct body {
  * bytes from the start of the barrier.
  */
 #define NOWHERE INT16_MIN
-#define REGS	16 /* in DWARF's numbering */
+#define REGS	16 /* number of registers; they have DWARF's numbers */
 #define REG_RDI 5
 
 struct regs {
@@ -54,7 +55,7 @@ struct point {
 	struct regs regs;
 };
 
-#define WORDS	   8 /* words of four bytes in musl's barrier; glibc's has five */
+#define WORDS	   8 /* number of words of four bytes in musl's barrier; glibc's has five */
 #define WORD(n)	   (1u << (n))
 #define FIRST_NONE UINT32_MAX
 

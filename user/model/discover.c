@@ -6,7 +6,8 @@
 
 #include <errno.h>
 
-#define OVER_MAX    65536 /* consecutive timed-out waits after which the object is no barrier */
+/* number of consecutive timed-out waits after which the object is no barrier */
+#define OVER_MAX    65536
 #define MEMBERS_MAX 4096
 /*
  * Maximum number of processes that can restart an object's classification by using it for the first
@@ -64,7 +65,7 @@ static int pending_add(struct discover *d, struct object *o, const struct discov
 		p = NULL;
 	}
 	if (p && p->arrive_ns > o->wake_ns) {
-		from = p->arrive_ns; /* more than one spurious wake-up */
+		from = p->arrive_ns; /* the wait had several spurious wake-ups */
 		o->tally.unwoken -= p->unwoken && !o->tally.settled;
 	}
 	if (!p) {

@@ -70,7 +70,7 @@ enum discover_verdict {
 #define DISCOVER_OLDER 0x40 /* the object may have been used before tracing began */
 #define DISCOVER_BLIND 0x80 /* the process ran for some time before its waits were seen */
 
-#define DISCOVER_INNERMOST UINT32_MAX /* discover_ops.line */
+#define DISCOVER_INNERMOST UINT32_MAX /* @depth of discover_ops.line: the innermost function */
 
 /* A wait or a waking at a candidate. Records are added in the order of depart_ns. */
 struct discover_record {
@@ -85,7 +85,7 @@ struct discover_record {
 	uint64_t arrive_ns, depart_ns;
 };
 
-/* What is known of one object. */
+/* What is known about one object. */
 struct discover_object {
 	uint32_t tgid, inc; /* the first process that was seen at the object */
 	bool futex;

@@ -147,7 +147,11 @@ struct object {
 	struct pending *pending;
 	/* Rounds with waits and waking in different functions. */
 	struct {
-		uint64_t now, set; /* the members, as a sum that does not depend on their order */
+		/*
+		 * sums over the members of the current round, and of the streak; their order does
+		 * not matter
+		 */
+		uint64_t now, set;
 		uint32_t nnow, nset;
 		uint32_t waker, last_waker;
 		uint32_t streak;

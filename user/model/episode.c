@@ -351,7 +351,7 @@ bool episode_was_cut(const struct model *m, const struct episode *e)
 	return episode_detached_before(m, e, e->depart_min);
 }
 
-/* Close @e and pass it to the queue. The caller no longer owns @e, also after an error. */
+/* Close @e and pass it to the queue. The caller no longer owns @e, even after an error. */
 int episode_close(struct model *m, struct episode *e, enum model_state state, uint32_t why)
 {
 	struct object *o = e->object;

@@ -106,7 +106,7 @@ struct gap {
 
 struct team;
 
-/* A thread's last episode with all members of a team. */
+/* What a thread remembers of the last episode of all members of a team. */
 struct thread_team {
 	struct team *team;
 	uint64_t outside_ns; /* the thread's time outside barriers up to that episode */
@@ -168,7 +168,8 @@ struct thread {
 	uint64_t mix __attribute__((aligned(TABLE_ALIGN))); /* hash of the thread's index and tid */
 	uint32_t teams_epoch; /* model.teams_epoch to which the thread's teams belong */
 	uint32_t gap_seq;
-	struct thread_team teams[THREAD_TEAMS]; /* teams, the last team first */
+	/* the teams that the thread crossed with, the most recent first */
+	struct thread_team teams[THREAD_TEAMS];
 	/* Members that are used rarely, down to the end. */
 	uint32_t next; /* next thread of the same process, or MODEL_NONE */
 	bool busy; /* scratch of thread_fold() */
@@ -201,7 +202,8 @@ _Static_assert(offsetof(struct model_thread, depart_ns) == TABLE_ALIGN, "its fir
 struct proc {
 	struct model_proc pub;
 	uint32_t index;
-	uint32_t threads; /* index of the first thread in the list of its threads, or MODEL_NONE */
+	/* index of the first thread in the list of the process's threads, or MODEL_NONE */
+	uint32_t threads;
 	uint64_t next_number;
 	uint32_t next_ordinal;
 	uint32_t rows; /* index of the process's last barrier, or MODEL_NONE */

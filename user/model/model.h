@@ -19,7 +19,7 @@
 #include "sbt/parts.h"
 
 #define MODEL_UNKNOWN UINT64_MAX /* the time is not known; it must not be shown as 0 */
-#define MODEL_NONE    UINT32_MAX /* no such index */
+#define MODEL_NONE    UINT32_MAX /* an index that does not exist */
 
 struct model;
 

@@ -22,7 +22,7 @@
 #include "target/proc.h"
 
 #define ADDRESS_SPACE_SITE_NONE	 UINT32_MAX
-#define ADDRESS_SPACE_UNWIND_MAX 64 /* frames of one stack */
+#define ADDRESS_SPACE_UNWIND_MAX 64 /* maximum number of frames of one stack */
 
 /* The program of a process: its file, and where the kernel mapped it in the process. */
 struct address_space_program {

@@ -341,8 +341,8 @@ size_t site_function_len(const char *name)
 }
 
 /*
- * Return whether this is a function of the C++ library or of Boost that waits for its caller. It
- * may be inlined.
+ * Return whether this is a function of the C++ library or of Boost that waits on behalf of its
+ * caller. It may be inlined.
  */
 static bool is_wrapper(const struct site_frame *f)
 {

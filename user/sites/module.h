@@ -143,7 +143,7 @@ struct module {
 	uint32_t regions;
 	struct returns returns; /* addresses to which the functions of these regions return */
 	uint32_t returned; /* families for which `returns` is known, as bits 1 << number */
-	/* file offsets of probes where barriers are initialized */
+	/* file offsets of the probes on functions that initialize barriers */
 	uint64_t makers[MODULE_MAKERS_MAX];
 	uint32_t nmakers;
 	uint64_t loader; /* file offset of the probe on _dl_debug_state; 0: none */

@@ -14,7 +14,7 @@
 #include "sites/module_internal.h"
 
 #define WAITS_MAX     64 /* maximum number of waits in one function */
-#define FUNCTIONS_MAX 1024 /* functions that are decoded */
+#define FUNCTIONS_MAX 1024 /* maximum number of functions that are decoded */
 #define CHUNK	      (1UL << 20)
 /*
  * Number of bytes by which chunks overlap: enough for the first instruction of a wait and its loop.

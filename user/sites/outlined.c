@@ -14,7 +14,7 @@
 #define TARGETS_MAX 256
 #define CODE_MAX    (256u << 20)
 #define CHUNK	    (1u << 20)
-#define CALL_LEN    5 /* e8 rel32 */
+#define CALL_LEN    5 /* size of a direct call instruction, in bytes: e8 rel32 */
 /*
  * How many bytes before a call are searched for the start of its function. They may be in the
  * previous chunk.

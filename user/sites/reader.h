@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define READER_FILE_S 5 /* CPU time for all questions about one file */
-#define READER_MIB    512 /* memory for all files that the child has read */
+#define READER_FILE_S 5 /* maximum CPU time, in seconds, for all questions about one file */
+#define READER_MIB    512 /* maximum memory, in MiB, for all files that the child has read */
 
 struct module;
 struct reader;

@@ -9,8 +9,8 @@
 #include "sites/rule.h"
 
 #define READER_TEXT_MAX 4096
-#define READER_PART	(32u << 10) /* bytes of an answer in one message */
-#define READER_ANSWER	(16u << 20) /* bytes of a complete answer */
+#define READER_PART	(32u << 10) /* maximum number of bytes of an answer in one message */
+#define READER_ANSWER	(16u << 20) /* maximum size of a complete answer, in bytes */
 
 /* A question. Its text follows, without a final NUL. */
 struct reader_request {

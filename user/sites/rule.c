@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RULE_SPEC_MAX	   4096 /* bytes of one SPEC */
-#define RULE_NAME_MAX	   4096 /* bytes of a name that is compared */
+#define RULE_SPEC_MAX	   4096 /* maximum size of a SPEC, in bytes */
+#define RULE_NAME_MAX	   4096 /* maximum size of a name that is compared, in bytes */
 #define RULE_ARGUMENTS_MAX 64
 #define RULE_COUNT_MAX	   0x7fffffffu
 /*

@@ -25,8 +25,8 @@
 
 enum rule_object {
 	/*
-	 * The object is the first argument. For a function that is known to have no argument: as
-	 * RULE_OBJECT_ALL.
+	 * The object is the first argument. For a function that is known to have no argument, this
+	 * is the same as RULE_OBJECT_ALL.
 	 */
 	RULE_OBJECT_AUTO,
 	RULE_OBJECT_ARGUMENT,

@@ -261,8 +261,8 @@ static int drop_privileges(void)
 	    errno != EPERM && errno != EINVAL)
 		return -errno;
 	/*
-	 * Also remove capabilities that do not come from root, but for example from the executable
-	 * file.
+	 * Also remove capabilities that the process has for another reason than being root, for
+	 * example from the executable file.
 	 */
 	if (syscall(SYS_capset, &head, none))
 		return -errno;

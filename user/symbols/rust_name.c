@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define HASH_LEN   17 /* "h" and 16 digits */
+#define HASH_LEN   17 /* length of a hash: "h" and 16 digits */
 #define DIFFERENT  5 /* a hash has at least this many different digits */
 #define ESCAPE_MAX 10 /* maximum number of bytes between two $ */
 

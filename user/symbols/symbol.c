@@ -25,7 +25,7 @@
 #define SYMBOL_FILE_NS		(SYMBOL_FILE_S * 1000000000ULL)
 /* the cost of answers that took less CPU time is not recorded */
 #define SYMBOL_NOTED_NS		10000000ULL
-#define SYMBOL_FILES_MAX	512 /* files with a recorded cost or failure */
+#define SYMBOL_FILES_MAX	512 /* maximum number of files with a recorded cost or failure */
 
 struct symbol_file {
 	struct child_file identity;

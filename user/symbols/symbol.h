@@ -86,10 +86,10 @@ bool symbol_server_fetch_failed(const struct symbol_server *server);
 /* Return whether no other work is waiting (any more), after symbol_server_idle(NULL). */
 bool symbol_server_is_later(const struct symbol_server *server);
 
-#define SYMBOL_FILE_S  5 /* CPU time limit for the names of one file */
-/* CPU time limit for all files of one owner while other work is waiting */
+#define SYMBOL_FILE_S  5 /* CPU time limit, in seconds, for the names of one file */
+/* CPU time limit, in seconds, for all files of one owner while other work is waiting */
 #define SYMBOL_OWNER_S 20
-#define SYMBOL_MIB     512 /* memory limit for all files that are open at the same time */
+#define SYMBOL_MIB     512 /* memory limit, in MiB, for all files that are open at the same time */
 
 enum symbol_unnamed {
 	/*

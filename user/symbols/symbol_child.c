@@ -22,8 +22,8 @@
 #include "symbols/symbol_wire.h"
 
 #define SYMBOL_MODULES_MAX 64 /* maximum number of files that the child keeps open */
-#define SYMBOL_DEPTH_MAX   64 /* limit on nested scopes */
-#define SYMBOL_MANGLED_MAX 4096 /* longer names are not demangled */
+#define SYMBOL_DEPTH_MAX   64 /* maximum depth of nested scopes */
+#define SYMBOL_MANGLED_MAX 4096 /* maximum length of a name that is demangled */
 
 /* --- names --------------------------------------------------------------------- */
 
@@ -408,7 +408,10 @@ static bool symbol_walk_scopes(struct symbol_child *c, Dwarf_Die *unit, Dwarf_Ad
 			symbol_call_site(&full, &scopes.dies[scopes.n], &at);
 			continue;
 		}
-		/* A cold part may lie before the entry. Then there is no meaningful offset. */
+		/*
+		 * A cold part may lie before the entry. An offset from the entry then means
+		 * nothing.
+		 */
 		if (!dwarf_entrypc(&scopes.dies[scopes.n], &entry) && pc >= entry)
 			out->function_offset = pc - entry;
 		return true;
