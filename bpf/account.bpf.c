@@ -210,9 +210,9 @@ static __always_inline void missed_in(struct sbt_account *a, struct task_struct 
 }
 
 /*
- * Handle a thread that gets a CPU although no event showed that it had lost one. If it was woken
- * meanwhile, it had blocked; else it was preempted. Its registers show what it waited for; its
- * memory cannot be read from here.
+ * Handle a thread that gets a CPU although no event showed that it had lost one. If an event showed
+ * that it was woken, it had blocked; otherwise it was preempted. Its registers show what it waited
+ * for; its memory cannot be read from here.
  */
 static __noinline int missed_out(struct sbt_account *a, __u32 index, struct task_struct *next,
 				 __u64 now)

@@ -94,7 +94,7 @@ static __always_inline bool counter_read(__u32 i, struct bpf_perf_event_value *v
 
 /*
  * Read counter @i for this thread alone: leave out what other threads counted while this thread was
- * away. Read again if the thread was switched out meanwhile.
+ * away. Read again if the thread was switched out during the read.
  */
 static __always_inline bool counter_own(const volatile struct sbt_account *a,
 					const struct sbt_counting *c, __u32 i,

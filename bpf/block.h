@@ -404,8 +404,8 @@ static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_
 		join = true;
 		/*
 		 * This is a wait for a thread's end even if that thread is not known (any more). A
-		 * wait on a shared condition variable may by chance expect such a number. It is
-		 * then not reported, but the next wait is.
+		 * wait on a shared condition variable may by chance expect such a number. Such a
+		 * wait is not reported, but the thread's next wait is.
 		 */
 		if (value - a->tgid < THREADS_NEAR)
 			a->event = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Short logs that show which threads had a CPU or a lock, one after the other. A thread that waited
- * for the CPU or the lock adds up afterwards which threads had it meanwhile. Nothing is written
- * while no thread waits.
+ * Short logs that show which threads had a CPU or a lock, one after the other. After a thread has
+ * waited for the CPU or the lock, it adds up which threads had it during the wait. Nothing is
+ * written while no thread waits.
  */
 #ifndef BPF_CPU_OCCUPANCY_H
 #define BPF_CPU_OCCUPANCY_H

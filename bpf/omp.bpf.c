@@ -422,7 +422,7 @@ int task_made(struct pt_regs *ctx)
 
 	if (armed != ARMED_ALL || !p)
 		return 0;
-	/* Removing the probe takes a while, and there may be many tasks meanwhile. */
+	/* Removing the probe takes a while, and many tasks may hit it until it is removed. */
 	__sync_fetch_and_add(&p->looks, 1);
 	if (p->tasks_inc == p->inc)
 		return 0;

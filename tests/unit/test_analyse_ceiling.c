@@ -374,7 +374,7 @@ static void test_functions(void **state)
 	assert_true(ceiling_choose(&p[0], 0.005) == (MPI | HOT | COLD));
 	/*
 	 * The probes are attached for all processes. Processes that cross the hot barriers lose the
-	 * probes there. Processes that cross only the other barriers lose none.
+	 * probes on these barriers. Processes that cross only the other barriers lose none.
 	 */
 	p[1] = of_parts(1, 0.01, PARTS({ COLD, 1000 }));
 	assert_true(ceiling_decide(p, 2, 0.06, v) == HOT);

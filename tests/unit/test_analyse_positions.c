@@ -178,7 +178,7 @@ static void test_edges(void **state)
 
 /*
  * Threads that run for 40 and 30 follow each other at one position. A thread that runs for 50 is at
- * the other.
+ * another position.
  */
 static void test_sums_of_positions(void **state)
 {

@@ -131,8 +131,8 @@ static double normal(uint64_t *x)
 
 /*
  * Without a difference, one test in twenty is significant at 95 %: 200 +- 14 of 4000. The same
- * holds for deviations of 1 and 10, the case for which Welch's test exists. The intervals of all
- * other tests contain the true difference, 0.
+ * holds for deviations of 1 and 10, the case for which Welch's test exists. If a test is not
+ * significant, its interval contains the true difference, 0.
  */
 static void test_false_alarms(void **state)
 {

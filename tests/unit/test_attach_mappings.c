@@ -101,7 +101,10 @@ static void test_mapping(void **state)
 	munmap(at, 4096);
 }
 
-/* The mappings of a process are freed even if the process has exited meanwhile. */
+/*
+ * The program that a process has executed, and its mappings, are reported even after the process
+ * has exited.
+ */
 static void test_exec(void **state)
 {
 	struct seen seen = { .ordered = true };

@@ -876,7 +876,7 @@ static void test_hostile_notes(void **state)
 	expect_made(&m, m.len, 1, 0, 0);
 }
 
-/* A length that exceeds the section ends the reading there, and is reported. */
+/* If a length exceeds the section, the rest of the section is not read, and this is reported. */
 static void test_hostile_lengths(void **state)
 {
 	static const uint32_t absurd[] = { 0x7fffffff, 0xfffffffc, 0xfffffffd, 0xffffffff, 4096 };

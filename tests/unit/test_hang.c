@@ -672,8 +672,8 @@ static void test_chains(void **state)
 /* --- several barriers ------------------------------------------------------------------------- */
 
 /*
- * One thread took another branch: the threads at each barrier wait for the threads at the other,
- * without any lock.
+ * One thread took another branch, so threads wait at two barriers: the threads at each wait for the
+ * threads at the other. No lock is involved.
  */
 static void test_two_barriers(void **state)
 {
@@ -1038,7 +1038,7 @@ static void test_other_collective(void **state)
 	/* The communicator differs or is unknown, so nothing is proven. */
 	s->threads[2].world = false;
 	assert_hang(s, HANG_UNKNOWN, NULL);
-	/* The rank may have returned from the call meanwhile. */
+	/* The rank may have returned from the call since it was examined. */
 	s->threads[2].world = true;
 	s->threads[2].still = false;
 	assert_hang(s, HANG_UNKNOWN, NULL);

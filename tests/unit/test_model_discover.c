@@ -158,7 +158,7 @@ static void meet_often(struct play *p, uint32_t times, uint32_t n, uint32_t last
 		meet(p, n, last == IN_TURN ? 1 + i % n : last, wait_site, wake_site);
 }
 
-/* Do the same, with 1 ms of work before each crossing. */
+/* Like meet_often(), with 1 ms of work before each crossing. */
 static void meet_slowly(struct play *p, uint32_t times, uint32_t n, uint32_t last,
 			uint32_t wait_site, uint32_t wake_site)
 {
@@ -929,7 +929,7 @@ static uint64_t line_of(void *ctx, uint32_t site, uint32_t depth)
 
 /*
  * An inlined function uses a macro twice. Threads go directly from one barrier to the other, and
- * wait there for a working thread.
+ * wait at the second for a thread that works.
  */
 static void test_no_second_phase_in_line(void **state)
 {
@@ -979,8 +979,8 @@ static void test_no_second_phase_of_a_thread_that_works(void **state)
 }
 
 /*
- * The thread that makes the first waking also makes the second. It may have been preempted or have
- * worked in between.
+ * The thread that makes the first waking also makes the second. Between the two, it may have been
+ * preempted or have worked.
  */
 static void test_second_phase_that_lasts(void **state)
 {
@@ -1589,8 +1589,9 @@ static void test_process_that_comes_late(void **state)
 }
 
 /*
- * A process gets its probes on waits before its probes on wakings, so the rounds that it ended in
- * between follow no rule. The object is classified anew at the first waking of the process.
+ * A process gets its probes on waits before its probes on wakings, so the rounds that it ended
+ * without probes on wakings follow no rule. The object is classified anew at the first waking of
+ * the process.
  */
 static void test_wakings_seen_later(void **state)
 {
@@ -1633,8 +1634,8 @@ static void test_more_come(void **state)
 }
 
 /*
- * As above, but the new thread is seen before the other threads have left. The number of threads is
- * known when the episode is over.
+ * As in test_more_come(), but the new thread's record comes before the other threads have left. So
+ * the number of threads is known when the episode is over.
  */
 static void test_more_come_at_once(void **state)
 {

@@ -258,7 +258,10 @@ static void test_two_objects(void **state)
 {
 	struct run *r = *state;
 
-	/* {1, 2} cross A and {3, 4} cross B, one episode inside the other. */
+	/*
+	 * Threads 1 and 2 cross A, and threads 3 and 4 cross B. The episodes of the two objects
+	 * overlap in time.
+	 */
 	cross_all(r, { 3, B, 2, 15, 21 }, { 1, A, 2, 10, 22 }, { 4, B, 2, 20, 23 },
 		  { 2, A, 2, 18, 24 }, { 3, B, 2, 30, 41 }, { 2, A, 2, 35, 42 },
 		  { 4, B, 2, 40, 43 }, { 1, A, 2, 38, 44 });
@@ -916,7 +919,8 @@ static void test_abandoned_without_a_count(void **state)
 
 /*
  * Each round has a new object with an unknown count. The end of its episode is known only after
- * some time. Episodes of other barriers wait meanwhile, so that all are ordered by release.
+ * some time. Until then, later episodes of other barriers are held back, so that all are reported
+ * in the order of releases.
  */
 static void test_fresh_without_a_count(void **state)
 {

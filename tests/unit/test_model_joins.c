@@ -40,7 +40,7 @@ static void finish(struct run *r, uint64_t end)
 	assert_int_equal(model_finish(r->model, end), 0);
 }
 
-/* There are two regions, and the workers are idle in between. The first region ends at 130. */
+/* There are two regions, between which the workers are idle. The first region ends at 130. */
 static void test_two_regions(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = team_of_three();

@@ -597,7 +597,7 @@ static void test_tail(void **state)
 	add_tail(r, 9, 300, &first); /* an unknown thread */
 	model_thread_at(r->model, 1, 300, &th);
 	assert_fields(&th, IS(tid, 1), IS(sums.known_ns, 140 + 80));
-	/* The result is the same whether or not the detail has been stored by then. */
+	/* The result is the same whether the detail is still pending or already in the sums. */
 	assert_int_equal(model_advance(r->model, 295), 0);
 	model_thread_at(r->model, 1, 300, &th);
 	assert_int_equal(th.sums.known_ns, 140 + 80);

@@ -461,7 +461,7 @@ static void test_phase_of_the_outer_team(void **state)
 	 */
 	assert_int_equal(inner->phase.sum, 3 * (3 * 300 + 3 * 200));
 	/*
-	 * Of the work since the outer episode, which excludes the waits in between, thread 2 always
+	 * Of the work since the outer episode, without the waits at inner episodes, thread 2 always
 	 * has the most.
 	 */
 	assert_int_equal(outer->max_work_ns, 3 * 1000 - 3 * 3 - 2);

@@ -135,7 +135,7 @@ static void test_the_same(void **state)
 	assert_same_stat(&y->barrier, &x->barrier);
 	/*
 	 * The second thread began 100 after the first. Its first phase has the same length as in
-	 * the other model.
+	 * the model that gets single crossings.
 	 */
 	assert_fields(y, IS(phase.n, x->phase.n), IS(phase.sum, x->phase.sum));
 	assert_false(x->summed);

@@ -107,7 +107,7 @@ static void count_of_late(void **state)
 	expect(wait_at(w, BARRIER, LATE(254, 2), 2, 201, 211), 2, 201, true);
 	/* The phase number wraps around. One thread has dropped out by the end of this phase. */
 	expect(wait_at(w, BARRIER, LATE(0, 1), 1, 300, 310), 0, 300, true);
-	/* The phase in between was not seen. */
+	/* The phase between this one and the last was not seen. */
 	expect(wait_at(w, BARRIER, LATE(4, 1), 1, 400, 410), 0, 400, true);
 }
 

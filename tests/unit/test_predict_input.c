@@ -267,8 +267,8 @@ static void numbered(struct fixture *f, uint32_t tid, uint16_t number, uint64_t 
 /*
  * Thread 11 has the program's number 5, and thread 12 the number 7. Thread 11 accesses data of
  * number 7 after 100 and 250 of its 400 ns on a CPU. Each marker costs half of the 20 ns of a
- * crossing. Then it accesses data of a number that no thread has. Accesses after the last episode
- * are in the input, too.
+ * crossing. After that, it accesses data of a number that no thread has. Accesses after the last
+ * episode are in the input, too.
  */
 static void test_messages(void **state)
 {

@@ -158,7 +158,7 @@ static void test_there(void **state)
 
 /*
  * The child's mappings were not read in time. The code of its first program is known all the same,
- * and is not confused with the code of the other program.
+ * and is not confused with the code of the program that it executed later.
  */
 static void test_another(void **state)
 {

@@ -267,7 +267,7 @@ static void openmp(void **state)
 }
 
 /*
- * Waits for a turn are measured if the functions have probes. Then the functions do not count as
+ * Waits for a turn are measured if their functions have probes. Such functions do not count as
  * untraced.
  */
 static void turns(void **state)

@@ -540,7 +540,10 @@ static void test_exact(void **state)
 	assert_true(i < 500);
 	assert_string_equal(frame_of(&w, 0)->function, "spin");
 	assert_int_equal(expect_frames(&w, spin_source, names), 1);
-	/* The same holds if a signal arrived at the instruction and its handler blocks. */
+	/*
+	 * The name and the rules are also those of the instruction if a signal arrived there and
+	 * its handler blocks.
+	 */
 	kill(pid, SIGUSR1);
 	capture(pid, wait_for(pid, SYS_nanosleep, SYS_clock_nanosleep), &sample);
 	unwind(&w, &sample);

@@ -29,7 +29,10 @@ int link_multi_each(int prog_fd, int attach_type, int fd, const uint64_t *offset
  */
 int link_perf(int prog_fd, int fd, uint64_t offset, int pid, uint64_t cookie);
 
-/* Close a link. The kernel then removes its probes, even if the caller is killed meanwhile. */
+/*
+ * Close a link. The kernel then removes its probes, even if the caller is killed before this is
+ * finished.
+ */
 void link_close(int fd);
 
 /*

@@ -125,7 +125,10 @@ int classify_process(struct attach *a, uint32_t tgid, uint32_t inc, const struct
 		return -errno;
 	if (proc.inc != inc)
 		return -ENOENT;
-	/* The process may execute another program at any moment. Then this call has no effect. */
+	/*
+	 * The process may execute another program at any moment, after which this call has no
+	 * effect.
+	 */
 	classified = classified_now(a, tgid, &proc);
 	classified.word = (uint64_t)inc << 32 | (((uint32_t)classified.word | j->set) & ~j->clear);
 	classified.detached |= j->detached;

@@ -40,8 +40,8 @@ static int make_call(void *ctx)
 
 /*
  * Make the call in a process that shares our memory. As in vfork(), the calling thread is suspended
- * until then, and receives no signals. So this function runs in a separate thread, and the main
- * thread can still receive signals that ask sbt-trace to end.
+ * until that process exits, and receives no signals. So this function runs in a separate thread,
+ * and the main thread can still receive signals that ask sbt-trace to end.
  */
 static void *call_in_process(void *ctx)
 {

@@ -17,7 +17,7 @@ enum insn_class {
 	INSN_STEPPED, /* single-stepped out of line: six to ten times as expensive */
 	INSN_NOP5, /* 0f 1f 44 00 00: never probed, because of a bug in Linux 6.18 to 7.1 */
 	INSN_ENDBR, /* endbr64: single-stepped, but may be skipped */
-	/* the kernel refuses a probe there, or a probe is not safe (int3, privileged, ...) */
+	/* the kernel refuses a probe on it, or such a probe is not safe (int3, privileged, ...) */
 	INSN_REFUSED,
 	INSN_UNKNOWN, /* does not decode */
 };

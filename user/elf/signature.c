@@ -303,8 +303,8 @@ static bool walk_flow(struct walk *w, uint32_t next, const struct regs *regs)
 		return false;
 	case X86_INS_CALL:
 		/*
-		 * The call may not return. Then the code after it is reached by a jump, or is
-		 * another function. So visit it last.
+		 * The call may not return. If it does not, the code after it is reached by a jump,
+		 * or is another function. So visit that code last.
 		 */
 		if (w->nbehind < BODY_MAX)
 			w->behind_calls[w->nbehind++] =

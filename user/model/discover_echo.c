@@ -3,7 +3,7 @@
 /*
  * Recognise barriers of two phases on condition variables. In the first phase a counter goes up,
  * and the last arriver wakes all threads. In the second phase the counter goes down again. The last
- * thread to leave then wakes the threads that have returned meanwhile, or the threads that wait
+ * thread to leave then wakes the threads that have already arrived again, or the threads that wait
  * until all have left. This second waking is called an echo of the first, and ends no round. An
  * echo is made by a second call in the same function, by a thread that left a wait there a moment
  * before. If one function contains two different barriers, the thread works between them, or they

@@ -22,8 +22,8 @@
 #define ALONE_MAX	 8
 #define UNEVEN_LEAST	 8 /* number of uneven rounds before an object is reported */
 /*
- * Longest time (ns) between a wait and a waking in one function if the thread only takes the mutex
- * in between.
+ * Longest time (ns) from the end of a wait to a waking in the same function, if the thread only
+ * takes the mutex between them.
  */
 #define DISCOVER_SOON_NS 100000ULL
 

@@ -133,9 +133,9 @@ static int add_phase(struct row *r, const struct episode *e, const struct model_
 }
 
 /*
- * Return the work of a member since the last episode of all members, without its waits in between.
- * @whole: the members had no such episode, so return the work since the thread's start. @team: the
- * team of that episode, or NULL.
+ * Return the work of a member since the last episode of all members, without its waits at other
+ * barriers since that episode. @whole: the members had no such episode, so return the work since
+ * the thread's start. @team: the team of that episode, or NULL.
  */
 static uint64_t work_since(const struct model *m, const struct member *mem, const struct team *team,
 			   bool whole)

@@ -736,7 +736,7 @@ void model_expect(const struct model *model, uint32_t tid);
  * Add a process that is known from @t_ns on. @seen: the process was created at @t_ns; if not set,
  * it was found running. If it was found after tracing began, its figures count from @t_ns. @comm
  * may be NULL. A second call before its first crossing replaces the start of the process and of its
- * first thread. This is for a process that sbt-trace had stopped until then.
+ * first thread. This is for a process that sbt-trace had stopped and now continues.
  */
 int model_add_process(struct model *model, uint32_t tgid, uint32_t inc, uint32_t parent_tgid,
 		      uint32_t parent_inc, uint64_t t_ns, bool seen, const char *comm);
@@ -846,7 +846,7 @@ int model_finish(struct model *model, uint64_t end_ns);
 
 /*
  * For interim reports, return the process or thread in the state that it would have if tracing
- * ended at @end_ns. Open intervals count until then. The model does not change. After
+ * ended at @end_ns. Open intervals count until @end_ns. The model does not change. After
  * model_finish() the result equals model_proc().
  */
 void model_proc_at(const struct model *model, uint32_t index, uint64_t end_ns,

@@ -470,8 +470,8 @@ static bool in_time(const struct member *mem, uint64_t arrive_max, uint64_t depa
 }
 
 /*
- * Return true if the ordinal of the call on the object is known for both @mem and the episode. Then
- * the ordinals decide and not the times, because clocks may differ.
+ * Return true if the ordinal of the call on the object is known for both @mem and the episode. If
+ * so, the ordinals decide and not the times, because clocks may differ.
  */
 static bool is_numbered(const struct member *mem, bool ordinal)
 {

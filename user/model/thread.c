@@ -97,8 +97,8 @@ int proc_get(struct model *m, uint32_t tgid, uint32_t inc, struct proc **out)
 }
 
 /*
- * Start all figures of the process at @t_ns, because the process was not observed until then. None
- * of its threads has crossed a barrier yet.
+ * Start all figures of the process at @t_ns, because the process was not observed before @t_ns.
+ * None of its threads has crossed a barrier yet.
  */
 static void start_late(struct model *m, struct proc *p, uint64_t t_ns)
 {
@@ -140,8 +140,8 @@ int take_process(struct model *m, uint32_t tgid, uint32_t inc, uint32_t parent_t
 
 /*
  * Return the entry for a tid in a small table of recent threads. Tids are mostly consecutive, and a
- * cache line holds sixteen entries, so nearly every look-up for a crossing is a cache hit. In the
- * hash, consecutive tids are far from each other; it serves the other look-ups.
+ * cache line holds sixteen entries, so nearly every look-up for a crossing is a cache hit. The hash
+ * would spread them over many cache lines. It is used if the table lacks the thread.
  */
 static uint32_t *recent_at(const struct model *m, uint32_t tid)
 {
@@ -591,8 +591,8 @@ void thread_account(struct model *m, struct thread *t, const struct model_crossi
 }
 
 /*
- * Let the thread continue after an unseen departure. If the record of its arrival is lost, the time
- * since then is unknown. From now on the thread is outside barriers.
+ * Let the thread continue after an unseen departure. If the record of its arrival is lost, it is
+ * unknown what the thread did since its last record. From now on the thread is outside barriers.
  */
 int thread_resume(struct model *m, struct thread *t, const struct model_crossing *c, bool late)
 {

@@ -193,7 +193,7 @@ static uint32_t count_between(const struct waited *o, const struct episode *g,
 
 /*
  * Correct the times of a thread that had arrived when the first thread left, but began its wait
- * later. It worked until then, and did not wait.
+ * later. It worked until its wait began, and did not wait for other threads.
  */
 static void take_late(const struct episode *g, struct model_crossing *c)
 {

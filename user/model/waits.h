@@ -31,8 +31,8 @@ void waits_free(struct waits *waits);
 /*
  * Complete the crossing of the next wait, in the order of departures, before the model gets it. Set
  * its number of participants. If the thread arrived before its wait began (MODEL_CROSSING_BOUND),
- * also set the latest possible arrival. If the thread did other work in between, its departure is
- * set to the departure of the first thread. Return 0 or -ENOMEM.
+ * also set the latest possible arrival. If the thread did other work between its arrival and its
+ * wait, its departure is set to the departure of the first thread. Return 0 or -ENOMEM.
  */
 int waits_add(struct waits *waits, const struct waits_seen *wait, struct model_crossing *crossing);
 

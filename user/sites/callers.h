@@ -28,7 +28,7 @@ struct caller_code {
 	uint64_t function;
 	const char *name; /* name of that function, or NULL */
 	/*
-	 * The code belongs to a runtime. The function that it calls is then the first function of a
+	 * The code belongs to a runtime, so the function that it calls is the first function of a
 	 * thread.
 	 */
 	bool outer;

@@ -111,8 +111,8 @@ void modules_only_pthread(struct modules *modules)
 }
 
 /*
- * Keep only pthread barriers. Regions and waits are dropped as well, because they belong to the
- * other barriers.
+ * Keep only pthread barriers. Regions and waits are dropped as well, because they belong to
+ * barriers of other families.
  */
 static void keep_pthread(struct module *m)
 {

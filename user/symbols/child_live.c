@@ -300,7 +300,9 @@ _Noreturn void child_live(const struct child_kind *kind, int sock, pid_t parent)
 	}
 	if (drop_privileges())
 		_exit(1);
-	/* Set this again after the change of user. The parent may have exited in between. */
+	/*
+	 * Set this again after the change of user. The parent may have exited since the first call.
+	 */
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (getppid() != parent)
 		_exit(0);

@@ -79,8 +79,8 @@ static int become(const struct launch_user *user)
 	if (err)
 		return err;
 	/*
-	 * Drop the ambient capabilities for tracing, because the other user must not have them.
-	 * Since Linux 4.3.
+	 * Drop the ambient capabilities for tracing, because COMMAND's user must not have them.
+	 * This call exists since Linux 4.3.
 	 */
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	if (setresgid(user->gid, user->gid, user->gid) ||
