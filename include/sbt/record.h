@@ -299,15 +299,12 @@ struct sbt_block {
 	__u64 addr;
 	__u64 stack; /* key of the user stack (struct sbt_stack); 0 none */
 	__u64 doing_ns; /* how long the holder, or else the waker, was in the state `doing` */
-	__u32 waker; /* the thread that ended the block; 0: no thread, but a timer or a device */
-	/*
-	 * lock: the thread that held the lock longest, or the thread that was waited for to end; 0
-	 * unknown
-	 */
+	__u32 waker; /* the thread that ended it; 0: none, but a timer or a device */
+	/* lock: the thread that held it longest, or that had to end; 0 unknown */
 	__u32 holder;
 	/*
-	 * the thread that ran instead of the holder or waker, or that held the lock for which the
-	 * holder or waker waited; 0 none
+	 * the thread that ran instead of the holder or waker, or held what that thread waited for;
+	 * 0 none
 	 */
 	__u32 culprit;
 	__u8 reason; /* enum sbt_blocked */
