@@ -596,7 +596,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	if (a->state != ACCOUNT_BLOCKED)
 		return 0;
 	if (!config.discover && !a->inside && a->reason == SBT_BLOCKED_LOCK)
-		join_ended(task, a->block_addr, a->since_ns, 0, now);
+		join_ended(task, a->block_at.futex, a->since_ns, 0, now);
 	waker = a->inside ? 0 : waker_of(ctx, a, task, now);
 	block_end(index, now, waker);
 	waker_activity(index, waker, now);

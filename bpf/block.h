@@ -388,7 +388,7 @@ static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_
 				       __u64 now)
 {
 	__u32 word = (__u32)call->arg[1], value = (__u32)call->arg[2], index = 0, *tid;
-	__u32 op = word & FUTEX_OP_MASK, owner = owner_of(a->block_addr, op, value);
+	__u32 op = word & FUTEX_OP_MASK, owner = owner_of(a->block_at.futex, op, value);
 	struct sbt_inner inner = { .pidns = a->pidns };
 	struct sbt_account *h;
 	bool join = false;
@@ -444,7 +444,7 @@ static __noinline int lock_wait_begin(struct sbt_account *a, __u64 now)
 		return 0;
 	t = occupancy_of_lock(a);
 	if (!t) {
-		lock.addr = a->block_addr;
+		lock.addr = a->block_at.futex;
 		lock.tgid = a->tgid;
 		bpf_map_update_elem(&lock_turns, &lock, &no_occupancy, BPF_NOEXIST);
 		t = occupancy_of_lock(a);
@@ -549,7 +549,7 @@ __noinline int waker_activity(__u32 index, __u32 waker, __u64 now)
 	if (reason >= SBT_BLOCKED_REASONS)
 		return 0;
 	b = &a->blocks[reason];
-	if (b->waker || b->holder || a->block_addr != b->addr)
+	if (b->waker || b->holder || a->block_at.key != b->at.key)
 		return 0;
 	b->waker = waker;
 	if (reason == SBT_BLOCKED_IO)
@@ -667,7 +667,7 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 	a->holder = 0;
 	a->waited = SBT_WAITED_UNKNOWN;
 	a->event = 0;
-	a->block_addr = 0;
+	a->block_at.key = 0;
 	a->block_stack = 0;
 	a->reason = iowait ? SBT_BLOCKED_IO : SBT_BLOCKED_OTHER;
 	if (!regs)
@@ -676,13 +676,14 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 	if (task_state(task) & (TASK_STOPPED | TASK_TRACED)) {
 		a->last_reason = before;
 		a->reason = SBT_BLOCKED_OTHER;
-		a->block_addr = SBT_OTHER_STOPPED;
+		a->block_at.other = SBT_OTHER_STOPPED;
 		return regs;
 	}
 	if (call->nr < 0) {
-		if (a->fault_since_ns || iowait)
+		if (a->fault_since_ns || iowait) {
 			a->reason = SBT_BLOCKED_FAULT;
-		a->block_addr = a->reason == SBT_BLOCKED_FAULT ? a->fault_addr : 0;
+			a->block_at.fault_addr = a->fault_addr;
+		}
 		return regs;
 	}
 	if (call->nr == __NR_restart_syscall) {
@@ -694,19 +695,19 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 	a->reason = (__u8)reason;
 	switch (reason & CALL_MASK) {
 	case CALL_FILE:
-		a->block_addr = file_of_call(a, task, call->arg[0], now);
+		a->block_at.file = file_of_call(a, task, call->arg[0], now);
 		break;
 	case CALL_FUTEX:
-		a->block_addr = call->arg[0];
+		a->block_at.futex = call->arg[0];
 		break;
 	case CALL_SEMAPHORE:
 		a->waited = SBT_WAITED_SEMAPHORE;
 		break;
 	case CALL_CHILD:
-		a->block_addr = SBT_OTHER_CHILD;
+		a->block_at.other = SBT_OTHER_CHILD;
 		break;
 	case CALL_SIGNAL:
-		a->block_addr = SBT_OTHER_SIGNAL;
+		a->block_at.other = SBT_OTHER_SIGNAL;
 		break;
 	default:
 		if (reason == SBT_BLOCKED_LOCK)
@@ -762,12 +763,12 @@ static __noinline int block_begin(struct sbt_account *a, struct task_struct *pre
 
 	if (!a || !prev)
 		return 0;
-	before = a->block_addr;
+	before = a->block_at.key;
 	reason = a->reason;
 	regs = block_reason(a, prev, &call, now);
 	if (!regs)
 		return 0;
-	if (a->reason == SBT_BLOCKED_LOCK && a->block_addr) {
+	if (a->reason == SBT_BLOCKED_LOCK && a->block_at.futex) {
 		a->holder = holder_of(a, &call, now);
 		if (a->holder && a->waited != SBT_WAITED_JOIN)
 			lock_wait_begin(a, now);
@@ -776,9 +777,9 @@ static __noinline int block_begin(struct sbt_account *a, struct task_struct *pre
 		 * for both.
 		 */
 		if (a->waited == SBT_WAITED_EVENT)
-			a->block_addr &= ~7ULL;
+			a->block_at.futex &= ~7ULL;
 	}
-	if (!a->tried_ns || a->reason != reason || a->block_addr != before)
+	if (!a->tried_ns || a->reason != reason || a->block_at.key != before)
 		a->tried_ns = now;
 	a->block_stack = stack_key(a, regs, &call, now);
 	/* With -a all processes have the same probes. */
@@ -817,7 +818,7 @@ static __always_inline bool block_leads(struct sbt_account *a, struct sbt_block 
 {
 	__u64 *votes = &a->votes[reason];
 
-	if (b->ns && b->addr == a->block_addr) {
+	if (b->ns && b->at.key == a->block_at.key) {
 		*votes += ns;
 		return ns > b->ns;
 	}
@@ -859,7 +860,7 @@ __noinline int block_end(__u32 index, __u64 now, __u32 waker)
 	leads = block_leads(a, b, reason, ns);
 	if (leads) {
 		b->ns = ns;
-		b->addr = a->block_addr;
+		b->at = a->block_at;
 		b->stack = a->block_stack;
 		b->waker = a->holder ? waker : 0;
 		b->reason = reason;

@@ -51,7 +51,7 @@ struct {
 
 static __always_inline struct sbt_occupancy *occupancy_of_lock(const struct sbt_account *a)
 {
-	struct sbt_lock lock = { .addr = a->block_addr, .tgid = a->tgid };
+	struct sbt_lock lock = { .addr = a->block_at.futex, .tgid = a->tgid };
 
 	return bpf_map_lookup_elem(&lock_turns, &lock);
 }

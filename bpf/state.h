@@ -461,10 +461,10 @@ struct sbt_account {
 	/* PID namespace of the thread's program; 0: the initial one */
 	__u32 pidns;
 	__u32 waited; /* enum sbt_waited */
-	__u64 block_addr;
+	union sbt_blocked_at block_at; /* of the present or last block; `reason` is the tag */
 	__u64 block_stack;
 	/*
-	 * When the thread began to wait for block_addr. A wait that is repeated after a time-out
+	 * When the thread began to wait at block_at. A wait that is repeated after a time-out
 	 * does not change this time. 0: the thread does not wait.
 	 */
 	__u64 tried_ns;

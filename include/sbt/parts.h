@@ -4,7 +4,7 @@
  * The list of the parts into which the time of a thread's phase is split, and of the events that
  * are counted in it. The accounts and records of the BPF programs, the model's sums and their
  * bounds, the report and its fields are made from this list. A new metric is a row here, the
- * statement in bpf/ that counts it (scripts/parameters finds a row without one), and a row at the
+ * statement in bpf/ that counts it (scripts/parts finds a row without one), and a row at the
  * end of the list in recording/inputs.c (an assertion fails without it).
  *
  * X(member, arg, name in JSON and CSV, heading of its column in the table of parts or NULL, help)

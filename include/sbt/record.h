@@ -54,6 +54,8 @@ enum sbt_kind {
 	SBT_KIND_COLLECTIVE, /* an operation of all ranks */
 	SBT_KIND_PHASE, /* a marker in the program ends a phase: no thread waits */
 	SBT_KIND_SEMAPHORE, /* a candidate of family COND that is a semaphore */
+	/* a join of family FORKJOIN that waits for all threads that the thread has created */
+	SBT_KIND_JOIN_ALL,
 	SBT_KINDS
 };
 
@@ -174,7 +176,7 @@ struct sbt_crossing {
 	__u64 depart_ns;
 	union {
 		__u64 object; /* address of the barrier or candidate in the process */
-		__u64 joined; /* FORKJOIN: pthread_t of the joined thread, or SBT_JOIN_ALL */
+		__u64 joined; /* FORKJOIN, SBT_KIND_JOIN: pthread_t of the joined thread */
 		__u64 begun_ns; /* SBT_REC_RESUME: when the region was begun; 0 unknown */
 		/*
 		 * SBT_REC_MARK without a label: the program's own number of the thread that owns
@@ -243,9 +245,6 @@ struct sbt_crossing {
 	__u32 handler_ns;
 };
 
-/* The thread waits for all threads that it has created. */
-#define SBT_JOIN_ALL 1
-
 /* The lower half of sbt_crossing.round at the end of a region. */
 #define SBT_ROUND_JOIN 0xffff
 
@@ -292,11 +291,19 @@ enum sbt_waited {
 	SBT_WAITED_WAKER,
 };
 
+/* The object that a thread was blocked at. The reason (enum sbt_blocked) is the tag. */
+union sbt_blocked_at {
+	__u64 key; /* any of the following, to be copied or compared; 0 unknown */
+	__u64 futex; /* SBT_BLOCKED_LOCK: address of the futex */
+	__u64 file; /* SBT_BLOCKED_IO: key of the file's name, from its inode */
+	__u64 fault_addr; /* SBT_BLOCKED_FAULT: address that the thread accessed */
+	__u64 other; /* SBT_BLOCKED_OTHER: enum sbt_other */
+};
+
 /* The longest block of one reason in a phase. */
 struct sbt_block {
 	__u64 ns; /* 0: none */
-	/* lock: address of the futex; fault: address; I/O: inode; other: enum sbt_other */
-	__u64 addr;
+	union sbt_blocked_at at; /* `reason` is the tag */
 	__u64 stack; /* key of the user stack (struct sbt_stack); 0 none */
 	__u64 doing_ns; /* how long the holder, or else the waker, was in the state `doing` */
 	__u32 waker; /* the thread that ended it; 0: none, but a timer or a device */

@@ -358,12 +358,12 @@ static void test_places(void **state)
 	struct model_block *k;
 
 	late_one(b, 12 * MS);
-	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS)->addr = INODE;
+	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS)->at.file = INODE;
 	assert_cause(b, TEXT(dominant->name, "i/o"), TEXT(culprit, "/var/log/out"),
 		     HAS(text, "because it waited for I/O on /var/log/out."));
 
 	late_one(b, 12 * MS);
-	blocked(&b->m, 2, MODEL_BLOCKED_FAULT, 2 * MS)->addr = PAGE;
+	blocked(&b->m, 2, MODEL_BLOCKED_FAULT, 2 * MS)->at.fault_addr = PAGE;
 	detail_of(&b->m, 2)->fault_ns = 10 * MS; /* not blocked: on a CPU */
 	assert_cause(b, TEXT(dominant->name, "page faults"));
 	assert_int_equal(part(&b->out, CAUSE_FAULT), 12 * MS);
@@ -394,7 +394,7 @@ static void test_places(void **state)
 	/* The longest block has another reason than the dominant cause, so it is not reported. */
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
-	k->addr = INODE;
+	k->at.file = INODE;
 	k->reason = MODEL_BLOCKED_SLEEP;
 	assert_cause(b, TEXT(dominant->name, "i/o"), IS(culprit, NULL));
 
@@ -402,7 +402,7 @@ static void test_places(void **state)
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	detail_of(&b->m, 2)->second = *k;
-	detail_of(&b->m, 2)->second.addr = INODE;
+	detail_of(&b->m, 2)->second.at.file = INODE;
 	k->reason = MODEL_BLOCKED_SLEEP;
 	assert_cause(b, TEXT(dominant->name, "i/o"), TEXT(culprit, "/var/log/out"));
 
@@ -419,7 +419,7 @@ static struct model_block *locked(struct bench *b)
 
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_LOCK, 12 * MS);
-	k->addr = LOCK;
+	k->at.futex = LOCK;
 	k->waker = TID(0);
 	k->holder = TID(3);
 	return k;
@@ -439,7 +439,7 @@ static void test_lock(void **state)
 	assert_cause(b, HAS(text, "woken by thread 0 (holder unknown)"), LACKS(text, "held by"));
 	k->waker = 0;
 	assert_cause(b, TEXT(culprit, "the lock `m`"));
-	k->addr = 0x77;
+	k->at.futex = 0x77;
 	assert_cause(b, TEXT(culprit, "the lock at 0x77"));
 }
 
@@ -489,11 +489,11 @@ static void test_no_lock(void **state)
 		    "it waited for the semaphore or condition variable `m`, woken by thread 0.");
 	/* The system call shows a System V semaphore, with and without a known stack. */
 	k->waited = MODEL_WAITED_SEMAPHORE;
-	k->addr = 0;
+	k->at.key = 0;
 	assert_cause(b, TEXT(culprit, "the semaphore, woken by thread 0"));
 	k->stack = WAITING;
 	assert_cause(b, TEXT(culprit, "the semaphore, woken by thread 0"));
-	k->addr = LOCK;
+	k->at.futex = LOCK;
 	k->waited = MODEL_WAITED_UNKNOWN;
 	k->stack = WAITING;
 	k->waker = 0;
@@ -631,7 +631,7 @@ static void test_mixed(void **state)
 
 	late_one(b, 10 * MS);
 	d = detail_of(&b->m, 2);
-	blocked(&b->m, 2, MODEL_BLOCKED_IO, 6 * MS)->addr = INODE;
+	blocked(&b->m, 2, MODEL_BLOCKED_IO, 6 * MS)->at.file = INODE;
 	d->runq_ns = 5 * MS;
 	d->ran = STRESS;
 	d->oncpu_ns -= 5 * MS; /* thread 2 also works less: 9 ms instead of 10 ms */
@@ -864,7 +864,7 @@ static void test_many_files(void **state)
 
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_OTHER, 12 * MS);
-	k->addr = MODEL_OTHER_SIGNAL;
+	k->at.other = MODEL_OTHER_SIGNAL;
 	k->stack = STACK;
 	assert_cause(b, HAS(text, "because it waited for a signal in snooze."));
 }
@@ -877,7 +877,7 @@ static void test_other_end(void **state)
 
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
-	k->addr = INODE + 1;
+	k->at.file = INODE + 1;
 	k->waker = TID(3);
 	take(b);
 	/*
@@ -897,7 +897,7 @@ static void test_other_end(void **state)
 	take(b);
 	assert_fields(b, HAS(out.text, "connected to thread 3, which was asleep."),
 		      IS(out.doing, MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP));
-	k->addr = INODE;
+	k->at.file = INODE;
 	assert_cause(b, HAS(text, "I/O on /var/log/out, woken by thread 3, which was asleep."));
 	/* Only the name of the untraced program is known. */
 	k->waker = STRESS;
@@ -920,7 +920,7 @@ static void test_wakers_of_one_name(void **state)
 		k->holder = 0;
 		k->waited = MODEL_WAITED_EVENT;
 		k->stack = WAITING;
-		k->addr = LOCK + 4 * (i % 2); /* the two words of a condition variable */
+		k->at.futex = LOCK + 4 * (i % 2); /* the two words of a condition variable */
 		k->waker = MANY + i;
 		k->doing = MODEL_DOING_RUNQ;
 		k->doing_ns = 11 * MS;
@@ -988,7 +988,7 @@ static void test_hostile_names(void **state)
 	const char *s;
 
 	k = locked(b);
-	k->addr = LOCK + 8;
+	k->at.futex = LOCK + 8;
 	k->holder = HOSTILE;
 	k->doing = MODEL_DOING_RUNQ;
 	k->doing_ns = 12 * MS;
@@ -1032,7 +1032,7 @@ static void test_any_figures(void **state)
 			d->ran = (uint32_t)rnd(&seed);
 			d->block.ns = rnd(&seed);
 			d->block.doing_ns = rnd(&seed);
-			d->block.addr = rnd(&seed);
+			d->block.at.key = rnd(&seed);
 			d->block.stack = rnd(&seed);
 			d->block.holder = (uint32_t)rnd(&seed);
 			d->block.culprit = (uint32_t)rnd(&seed);

@@ -221,7 +221,7 @@ static void test_entry_loop(void **state)
 static int exits_of(const uint8_t *bytes, size_t len, uint32_t *out, int max)
 {
 	char why[128];
-	int n = insn_find_exits(EM_X86_64, bytes, len, out, max, why, sizeof(why));
+	int n = insn_find_ends(EM_X86_64, bytes, len, out, max, NULL, NULL, why, sizeof(why));
 
 	assert_int_equal(n < 0, why[0] != 0);
 	return n;
@@ -290,13 +290,13 @@ static void test_arm64(void **state)
 	uint32_t out[4];
 	char why[128];
 
-	assert_int_equal(insn_find_exits(EM_AARCH64, (const uint8_t *)body, sizeof(body), out, 4,
-					 why, sizeof(why)),
+	assert_int_equal(insn_find_ends(EM_AARCH64, (const uint8_t *)body, sizeof(body), out, 4,
+					NULL, NULL, why, sizeof(why)),
 			 2);
 	assert_int_equal(out[0], 4);
 	assert_int_equal(out[1], 12);
-	assert_int_equal(insn_find_exits(EM_AARCH64, (const uint8_t *)tail, sizeof(tail), out, 4,
-					 why, sizeof(why)),
+	assert_int_equal(insn_find_ends(EM_AARCH64, (const uint8_t *)tail, sizeof(tail), out, 4,
+					NULL, NULL, why, sizeof(why)),
 			 -ENOTSUP);
 	insn_decode(EM_AARCH64, (const uint8_t *)&stp, 4, &in);
 	assert_fields(&in, IS(class, INSN_STEPPED), IS(length, 4));
@@ -371,7 +371,7 @@ static int compare_exits(const struct fixture *f, const struct elf_file *elf, co
 		return 0;
 	len = elf_bytes(elf, sym.offset, sym.size, &bytes);
 	assert_int_equal(len, sym.size);
-	n = insn_find_exits(EM_X86_64, bytes, len, out, 256, why, sizeof(why));
+	n = insn_find_ends(EM_X86_64, bytes, len, out, 256, NULL, NULL, why, sizeof(why));
 	listing_read(f, file, sym.vaddr, sym.size, &l);
 	if (n == -ENOTSUP) {
 		if (!l.leaves && !strstr(why, "past its end"))
@@ -516,8 +516,8 @@ static void test_any_bytes(void **state)
 		assert_true(n || e.skip + e.insn.length <= len);
 		n = insn_choose_late(i % 8 ? EM_X86_64 : EM_AARCH64, bytes, len, &e);
 		assert_true(n || e.skip + e.insn.length <= len);
-		insn_find_exits(i % 8 ? EM_X86_64 : EM_AARCH64, bytes, len, out, 4, why,
-				sizeof(why));
+		insn_find_ends(i % 8 ? EM_X86_64 : EM_AARCH64, bytes, len, out, 4, NULL, NULL, why,
+			       sizeof(why));
 	}
 }
 

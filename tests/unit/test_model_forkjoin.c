@@ -500,7 +500,7 @@ static void wait_for_all(struct play *p, uint64_t for_ns)
 		.inc = p->inc,
 		.tid = MAIN,
 		.site = p->site,
-		.handle = SBT_JOIN_ALL,
+		.all = true,
 		.enter_ns = p->now,
 		.leave_ns = p->now + for_ns,
 	};

@@ -136,7 +136,11 @@ static const struct model_detail first = {
 	.inside_interference_ns = 3,
 	.ncounters = 2,
 	.scaled = 1,
-	.block = { .ns = 12, .addr = 0xf0, .waker = 2, .holder = 2, .reason = MODEL_BLOCKED_LOCK },
+	.block = { .ns = 12,
+		   .at.futex = 0xf0,
+		   .waker = 2,
+		   .holder = 2,
+		   .reason = MODEL_BLOCKED_LOCK },
 	.counters = { 1000, 20 },
 	.inside_counters = { 300, 4 },
 };

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "sites/address_space.h"
+#include "sites/address_space_internal.h"
 #include "symbols/stack.h"
 #include "symbols/symbol.h"
 
@@ -808,6 +808,16 @@ static void test_damaged(void **state)
 
 /* --- mappings ------------------------------------------------------------------------------ */
 
+/* Return the name of the mapping at @addr, or NULL. */
+static const char *mapping_name(struct world *w, uint64_t addr)
+{
+	const struct maps_entry *e = address_space_find_mapping(w->spaces, w->space, addr);
+
+	if (!e)
+		return NULL;
+	return *e->path ? e->path : "anonymous memory";
+}
+
 static void test_mapping_names(void **state)
 {
 	const struct fixture *f = *state;
@@ -832,10 +842,10 @@ static void test_mapping_names(void **state)
 		name[0] = 0;
 		assert_true(sscanf(line, "%lx-%lx %*s %*s %*s %*s %299[^\n]", &start_at, &end_at,
 				   name) >= 2);
-		got = address_space_mapping_name(w.spaces, w.space, start_at);
+		got = mapping_name(&w, start_at);
 		assert_non_null(got);
 		assert_string_equal(got, name[0] ? name : "anonymous memory");
-		assert_ptr_equal(address_space_mapping_name(w.spaces, w.space, end_at - 1), got);
+		assert_string_equal(mapping_name(&w, end_at - 1), got);
 		heap |= !strcmp(got, "[heap]");
 		stack |= !strcmp(got, "[stack]");
 		none |= !strcmp(got, "anonymous memory");
@@ -843,14 +853,12 @@ static void test_mapping_names(void **state)
 	}
 	fclose(maps);
 	assert_true(checked > 8 && heap && stack && none);
-	assert_null(address_space_mapping_name(w.spaces, w.space, 0));
-	assert_null(address_space_mapping_name(w.spaces, w.space, UINT64_MAX));
+	assert_null(mapping_name(&w, 0));
+	assert_null(mapping_name(&w, UINT64_MAX));
 	stop(pid);
 	w.space->gone = true;
 	snprintf(path, sizeof(path), "%s/ma two", f->dir);
-	assert_string_equal(
-		address_space_mapping_name(w.spaces, w.space, w.space->maps.entries[0].start),
-		path);
+	assert_string_equal(mapping_name(&w, w.space->maps.entries[0].start), path);
 }
 
 /* A file is mapped after the mappings were read. */
@@ -878,10 +886,8 @@ static void test_mapping_fresh(void **state)
 	assert_ptr_not_equal(file, MAP_FAILED);
 	assert_ptr_not_equal(anon, MAP_FAILED);
 	snprintf(path, sizeof(path), "%s/data", f->dir);
-	assert_string_equal(address_space_mapping_name(w.spaces, w.space, (uintptr_t)anon + 5),
-			    "anonymous memory");
-	assert_string_equal(address_space_mapping_name(w.spaces, w.space, (uintptr_t)file + 5),
-			    path);
+	assert_string_equal(mapping_name(&w, (uintptr_t)anon + 5), "anonymous memory");
+	assert_string_equal(mapping_name(&w, (uintptr_t)file + 5), path);
 	munmap(anon, 4096);
 	munmap(file, 4096);
 }

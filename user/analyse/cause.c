@@ -232,7 +232,7 @@ static void culprit_did(const struct causes *c, struct culprit *q)
 static void culprit_lock(const struct causes *c, struct culprit *q)
 {
 	const struct model_block *b = &q->block;
-	uint64_t addr = b->addr, waker;
+	uint64_t addr = b->at.futex, waker;
 
 	/* A condition variable alternates between two adjacent futex words. */
 	if (b->waited == MODEL_WAITED_EVENT)
@@ -252,7 +252,8 @@ static void culprit_lock(const struct causes *c, struct culprit *q)
 static void culprit_io(const struct causes *c, struct culprit *q)
 {
 	const struct model_block *b = &q->block;
-	const char *name = b->addr && c->env->file ? c->env->file(c->env->ctx, b->addr) : NULL;
+	const char *name =
+		b->at.file && c->env->file ? c->env->file(c->env->ctx, b->at.file) : NULL;
 	/*
 	 * Prefer the file's name to its number, because a program may create a pipe for each wait.
 	 * If the file is unknown, the stack identifies the wait.
@@ -260,7 +261,7 @@ static void culprit_io(const struct causes *c, struct culprit *q)
 	uint64_t what = name_key(name), waker;
 
 	if (!what)
-		what = b->addr ? b->addr : b->stack;
+		what = b->at.file ? b->at.file : b->stack;
 	q->key = q->coarse = what;
 	if (b->waited != MODEL_WAITED_WAKER)
 		return;
@@ -330,7 +331,7 @@ static void culprit_of(const struct causes *c, const struct model *model,
 		 * fault_addr is the address of the longest page fault. The block's address is used
 		 * if it is unknown.
 		 */
-		q->fault_addr = d && d->fault_addr ? d->fault_addr : q->block.addr;
+		q->fault_addr = d && d->fault_addr ? d->fault_addr : q->block.at.fault_addr;
 		if (q->fault_addr && c->env->mapping)
 			q->key = name_key(
 				c->env->mapping(c->env->ctx, q->tgid, q->inc, q->fault_addr));

@@ -253,16 +253,17 @@ static void note_doing(const struct culprit_env *env, const struct culprit *c, b
 static void lock_name(const struct culprit_env *env, const struct culprit *c, char *out,
 		      size_t size)
 {
-	const char *name = c->block.addr && env->env->lock
-				   ? env->env->lock(env->env->ctx, c->tgid, c->inc, c->block.addr)
-				   : NULL;
+	const char *name =
+		c->block.at.futex && env->env->lock
+			? env->env->lock(env->env->ctx, c->tgid, c->inc, c->block.at.futex)
+			: NULL;
 	char safe[NAME];
 
 	if (name && name[0]) {
 		name_copy(safe, sizeof(safe), name);
 		snprintf(out, size, "`%s`", safe);
-	} else if (c->block.addr) {
-		snprintf(out, size, "at 0x%llx", (unsigned long long)c->block.addr);
+	} else if (c->block.at.futex) {
+		snprintf(out, size, "at 0x%llx", (unsigned long long)c->block.at.futex);
 	} else {
 		out[0] = '\0';
 	}
@@ -448,11 +449,11 @@ static const char *other_clause(const struct model_block *b)
 {
 	if (b->reason != MODEL_BLOCKED_OTHER || !b->ns)
 		return NULL;
-	if (b->addr == MODEL_OTHER_STOPPED)
+	if (b->at.other == MODEL_OTHER_STOPPED)
 		return "it was stopped by a signal or a debugger";
-	if (b->addr == MODEL_OTHER_CHILD)
+	if (b->at.other == MODEL_OTHER_CHILD)
 		return "it waited for a child process to end";
-	if (b->addr == MODEL_OTHER_SIGNAL)
+	if (b->at.other == MODEL_OTHER_SIGNAL)
 		return "it waited for a signal";
 	return NULL;
 }
@@ -498,8 +499,8 @@ static void place_words(const struct culprit_env *env, const struct culprit *c,
 	bool by_place = c->kind == CAUSE_IO || c->kind == CAUSE_SLEEP || c->kind == CAUSE_OTHER;
 
 	if (c->kind == CAUSE_IO) {
-		if (c->block.addr && e->file)
-			name = e->file(e->ctx, c->block.addr);
+		if (c->block.at.file && e->file)
+			name = e->file(e->ctx, c->block.at.file);
 		if (!name || !*name)
 			name = many_files(env, c);
 	} else if (c->kind == CAUSE_FAULT && c->fault_addr && e->mapping) {

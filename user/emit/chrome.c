@@ -12,12 +12,7 @@
 #include "emit/buf.h"
 #include "emit/json.h"
 
-/*
- * From LEAN bytes on, counters and parts of phases are left out. From LEAN * TIMES bytes on,
- * several crossings of a thread are drawn as one slice.
- */
-#define LEAN  (64ull << 20)
-#define TIMES 3
+#define TIMES 3 /* from this multiple of @lean bytes on, crossings are drawn together */
 
 /* Successive crossings of a thread that are drawn as one slice. */
 struct chrome_run {
@@ -47,7 +42,7 @@ struct chrome {
 	int err; /* first error */
 	uint64_t flows; /* number of flow ids used */
 	uint64_t crossings; /* number of ids used for nested crossings */
-	uint64_t lean; /* size in bytes from which less is drawn; see LEAN */
+	uint64_t lean; /* size in bytes from which less is drawn */
 	uint64_t written; /* bytes written */
 	/* time since start_ns at which counters were left out, and crossings joined; 0: not yet */
 	uint64_t lean_ns, together_ns;
@@ -639,7 +634,8 @@ int chrome_episode(struct chrome *c, const struct model *model, const struct mod
 
 /* --- begin and end ---------------------------------------------------------------------------- */
 
-int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, uint64_t start_ns)
+int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, uint64_t start_ns,
+		 uint64_t lean)
 {
 	struct chrome *c = calloc(1, sizeof(*c));
 	int err;
@@ -650,7 +646,7 @@ int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, 
 	*c = (struct chrome){ .file = file,
 			      .env = env,
 			      .start_ns = start_ns,
-			      .lean = LEAN,
+			      .lean = lean,
 			      .namer = report_namer_new() };
 	if (!c->namer) {
 		free(c);
@@ -777,11 +773,6 @@ static void put_left_out(struct chrome *c)
 		buf_printf(&c->buf, ",\"crossings_together\":%" PRIu64, c->drawn_together);
 	}
 	buf_str(&c->buf, "}}\n");
-}
-
-void chrome_limit(struct chrome *c, uint64_t bytes)
-{
-	c->lean = bytes;
 }
 
 bool chrome_thinned(const struct chrome *c, struct chrome_thinned *out)

@@ -247,7 +247,7 @@ static int feed_resume(struct feed *f, const struct sbt_crossing *c)
 		.inc = c->inc,
 		.tid = c->tid,
 		.seq = c->seq,
-		.arrive_ns = c->begun_ns && c->begun_ns < c->depart_ns ? c->begun_ns : c->depart_ns,
+		.begun_ns = c->begun_ns && c->begun_ns < c->depart_ns ? c->begun_ns : c->depart_ns,
 		.depart_ns = c->depart_ns,
 		.flags = MODEL_CROSSING_RESUMES |
 			 (c->flags & SBT_CROSSING_ACCOUNTED ? MODEL_CROSSING_ACCOUNTED : 0),
@@ -778,7 +778,7 @@ int feed_round(struct feed *f, const struct sbt_crossing *c, const struct forkjo
 		/* Every episode that model/forkjoin found has this family. */
 		.family = SBT_FAMILY_FORKJOIN,
 		.kind = SBT_KIND_JOIN,
-		.flags = round->joins_only ? MODEL_CROSSING_JOINS : MODEL_CROSSING_TEAM,
+		.flags = MODEL_CROSSING_TEAM | (round->joins_only ? MODEL_CROSSING_JOINS : 0),
 	};
 	struct renumbered *r = renumber(f, c);
 	uint32_t i;

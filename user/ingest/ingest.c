@@ -267,11 +267,12 @@ static int consider_join(struct ingest *p, const struct stream_record *record)
 		.tgid = c->tgid,
 		.inc = c->inc,
 		.tid = c->tid,
+		.all = c->kind == SBT_KIND_JOIN_ALL,
 		.handle = c->joined,
 		.enter_ns = c->arrive_ns,
 		.leave_ns = c->depart_ns,
 		/* A join of all threads has no result. */
-		.result = c->joined == SBT_JOIN_ALL ? 0 : c->error,
+		.result = c->kind == SBT_KIND_JOIN_ALL ? 0 : c->error,
 	};
 	int err;
 

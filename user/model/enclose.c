@@ -68,7 +68,8 @@ static void places_add(struct places *p, uint32_t site)
 		p->site[p->n++] = site;
 }
 
-uint32_t enclose_own(const struct enclose_step *steps, uint32_t n)
+/* Return the index of the program's own innermost call among @n steps. */
+static uint32_t own_step(const struct enclose_step *steps, uint32_t n)
 {
 	uint32_t i = 0;
 
@@ -133,7 +134,7 @@ static int note(struct enclose *e, const struct enclose_step *steps, uint32_t n,
 int enclose_note(struct enclose *e, const struct enclose_step *steps, uint32_t n, bool wake,
 		 bool helpers)
 {
-	uint32_t own = enclose_own(steps, n);
+	uint32_t own = own_step(steps, n);
 	int err = note(e, steps, n, own, wake);
 
 	if (!err && helpers && own + 1 < n && !steps[own + 1].outer)
@@ -161,7 +162,7 @@ static void decide(struct function *f)
 uint32_t enclose_site(struct enclose *e, const struct enclose_step *steps, uint32_t n, bool helpers,
 		      bool *through)
 {
-	uint32_t i = enclose_own(steps, n);
+	uint32_t i = own_step(steps, n);
 	struct function *f;
 
 	*through = false;

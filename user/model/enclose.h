@@ -39,8 +39,6 @@ struct enclose;
 struct enclose *enclose_new(void);
 void enclose_free(struct enclose *e);
 
-/* Return the index of the program's own innermost call among @n steps. */
-uint32_t enclose_own(const struct enclose_step *steps, uint32_t n);
 /*
  * Note that a thread waited or, with @wake, woke other threads. @helpers: between the call and the
  * barrier there may be a function that only waits or only wakes. Return 0 or -ENOMEM.

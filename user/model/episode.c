@@ -253,7 +253,7 @@ static uint32_t bounds(const struct episode *e)
 	uint32_t n = 0;
 
 	array_for_each (m, e->members, e->n)
-		n += model_bound(m->pub.flags);
+		n += !!(m->pub.flags & MODEL_CROSSING_BOUND);
 	return (n ? MODEL_WHY_BOUND : 0) | (n > 1 ? MODEL_WHY_RIVALS : 0);
 }
 
@@ -272,7 +272,7 @@ static bool others_came(const struct episode *e, bool *waited)
 	array_for_each (mem, e->members, e->n) {
 		if (!mem->rest)
 			return false;
-		if (model_bound(mem->pub.flags))
+		if (mem->pub.flags & MODEL_CROSSING_BOUND)
 			after++;
 		else if (!newest || mem->pub.arrive_ns >= newest->pub.arrive_ns)
 			newest = mem;

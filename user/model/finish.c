@@ -309,7 +309,7 @@ static void leave_out_joiner(struct model *m, struct episode *e, struct member *
 	uint32_t i, k;
 
 	joiner->thread = NULL;
-	for (i = 0; i < e->n && !model_joins(e->members[i].pub.flags); i++)
+	for (i = 0; i < e->n && !(e->members[i].pub.flags & MODEL_CROSSING_JOINS); i++)
 		;
 	/* Keep the thread if it is the only member: all known times are its own. */
 	if (i == e->n || e->n < 2)

@@ -8,7 +8,6 @@
 
 #include "base/array.h"
 #include "base/hash.h"
-#include "sbt/record.h"
 
 #define ROUNDS_ENOUGH 2
 #define TEAM_LEAST    2
@@ -721,7 +720,7 @@ int forkjoin_join(struct forkjoin *f, const struct forkjoin_join *j)
 	/* Either the caller has made no thread, or the call failed: no thread has been joined. */
 	if (!creator || (j->result && j->result != ETIMEDOUT && j->result != EBUSY))
 		goto none;
-	if (j->handle == SBT_JOIN_ALL)
+	if (j->all)
 		return join_all(f, p, creator, j);
 	episode_close(f, p, creator);
 	/* A failed attempt is part of the wait. */

@@ -277,7 +277,7 @@ static int feed_past(struct model *m, struct thread *t, const struct model_cross
 {
 	struct proc *p = proc_at(m, t->pub.proc);
 
-	if (c->arrive_ns >= t->known_ns) {
+	if (c->first_ns >= t->known_ns) {
 		thread_gap(m, t, c, true);
 		t->next_seq = c->seq + 1;
 		return feed(m, t, c, false);
@@ -337,7 +337,7 @@ static int unpark(struct model *m, struct thread *t, uint64_t until)
 	int err = 0;
 
 	while (!err && t->nparked &&
-	       (t->parked[0].seq == t->next_seq || t->parked[0].arrive_ns <= until))
+	       (t->parked[0].seq == t->next_seq || t->parked[0].first_ns <= until))
 		err = unpark_first(m, t);
 	return err;
 }
@@ -353,7 +353,7 @@ static int add_out_of_order(struct model *m, struct thread *t, const struct mode
 	if (!seq_after(c->seq, t->next_seq))
 		return feed_past(m, t, c);
 	/* All departures before this arrival have been fed, so the missing records are lost. */
-	if (c->arrive_ns <= m->watermark && !t->nparked)
+	if (c->first_ns <= m->watermark && !t->nparked)
 		return feed_in_order(m, t, c);
 	if (t->nparked == THREAD_PARKED) {
 		if (seq_after(t->parked[0].seq, c->seq))
@@ -388,22 +388,21 @@ static int take_thread_crossing(struct model *m, const struct model_crossing *c)
 static bool needs_mending(const struct model_crossing *c)
 {
 	return c->flags & (MODEL_CROSSING_ABANDONED | MODEL_CROSSING_STAYS) ||
-	       c->depart_ns < c->arrive_ns || c->depart_ns == MODEL_UNKNOWN;
+	       c->depart_ns < c->first_ns || c->depart_ns == MODEL_UNKNOWN;
 }
 
 int take_crossing(struct model *m, const struct model_crossing *crossing)
 {
 	struct model_crossing c;
 
-	m->totals.crossings +=
-		!(crossing->flags & MODEL_CROSSING_RESUMES) && !model_joins(crossing->flags);
+	m->totals.crossings += !(crossing->flags & (MODEL_CROSSING_RESUMES | MODEL_CROSSING_JOINS));
 	if (!needs_mending(crossing))
 		return take_thread_crossing(m, crossing);
 	c = *crossing;
 	if (c.flags & (MODEL_CROSSING_ABANDONED | MODEL_CROSSING_STAYS))
 		c.depart_ns = MODEL_UNKNOWN;
-	else if (c.depart_ns < c.arrive_ns)
-		c.depart_ns = c.arrive_ns;
+	else if (c.depart_ns < c.first_ns)
+		c.depart_ns = c.first_ns;
 	if (c.depart_ns == MODEL_UNKNOWN && !(c.flags & MODEL_CROSSING_STAYS))
 		c.flags |= MODEL_CROSSING_ABANDONED;
 	return take_thread_crossing(m, &c);

@@ -36,9 +36,8 @@ struct model;
  * The departure cannot be seen, because the thread is a worker at the end of a parallel region.
  * depart_ns is MODEL_UNKNOWN, but the crossing is not abandoned. The next record of the thread
  * (MODEL_CROSSING_RESUMES) gives the time when it continued. That record is no crossing: only
- * depart_ns, the parts of the time inside, and arrive_ns are valid. If arrive_ns is earlier than
- * depart_ns, it is the time when the region in which the thread continues was begun. The thread was
- * idle from arrive_ns to depart_ns.
+ * depart_ns, begun_ns and the parts of the time inside are valid. The thread was idle until
+ * depart_ns.
  */
 #define MODEL_CROSSING_STAYS	 0x08
 #define MODEL_CROSSING_RESUMES	 0x10
@@ -51,23 +50,11 @@ struct model;
 /* The thread arrived at arrive_ns or earlier. The exact time was not seen. */
 #define MODEL_CROSSING_BOUND	 0x80
 /*
- * The crossing of a thread that only waits for other threads to end, such as a creator that joins
- * them. The thread is no member, and its time inside does not count. Its departure is the end of
- * the episode. (An arrival with MODEL_CROSSING_TEAM is never a bound, so the combination of these
- * two flags has no other meaning.)
+ * The crossing of a thread that only waits for other threads of its team to end, such as a creator
+ * that joins them. The thread is no member, and its time inside does not count. Its departure is the
+ * end of the episode. MODEL_CROSSING_TEAM is also set.
  */
-#define MODEL_CROSSING_JOINS	 (MODEL_CROSSING_TEAM | MODEL_CROSSING_BOUND)
-
-static inline bool model_joins(uint8_t flags)
-{
-	return (flags & MODEL_CROSSING_JOINS) == MODEL_CROSSING_JOINS;
-}
-
-/* Return whether arrive_ns is an upper bound. */
-static inline bool model_bound(uint8_t flags)
-{
-	return flags & MODEL_CROSSING_BOUND && !model_joins(flags);
-}
+#define MODEL_CROSSING_JOINS	 0x100
 
 /* Reasons why a thread was blocked: indices, in the order of include/sbt/record.h. */
 enum model_blocked {
@@ -109,11 +96,14 @@ enum model_waited {
 /* The longest block of a phase among the blocks with one reason. */
 struct model_block {
 	uint64_t ns; /* 0: none */
-	/*
-	 * For a lock, the address of the futex. For a fault, the address that was touched. For I/O,
-	 * the file. For other reasons, enum model_other.
-	 */
-	uint64_t addr;
+	/* The object that the thread was blocked at. `reason` is the tag. */
+	union {
+		uint64_t key; /* any of the following, to be copied or compared; 0: unknown */
+		uint64_t futex; /* MODEL_BLOCKED_LOCK: address of the futex */
+		uint64_t file; /* MODEL_BLOCKED_IO: key of the file's name */
+		uint64_t fault_addr; /* MODEL_BLOCKED_FAULT: address that the thread accessed */
+		uint64_t other; /* MODEL_BLOCKED_OTHER: enum model_other */
+	} at;
 	uint64_t stack; /* opaque; 0: none */
 	uint64_t doing_ns; /* how long the activity `doing` of the holder or waker took */
 	uint32_t waker, holder, culprit; /* tids; 0 if none or unknown */
@@ -174,21 +164,29 @@ struct model_crossing {
 	uint32_t count; /* number of threads that the barrier waits for; 0 if unknown */
 	uint64_t object; /* address in the process */
 	uint64_t shared; /* identifies memory that processes share; 0 if private to the process */
-	uint64_t arrive_ns;
+	union {
+		uint64_t first_ns; /* time at which the record begins, for records of both kinds */
+		uint64_t arrive_ns;
+		/*
+		 * MODEL_CROSSING_RESUMES: when the region began in which the thread continues;
+		 * depart_ns if unknown
+		 */
+		uint64_t begun_ns;
+	};
 	uint64_t depart_ns; /* or MODEL_UNKNOWN */
 	uint16_t arrive_cpu;
 	uint16_t depart_cpu;
+	uint16_t flags; /* MODEL_CROSSING_* */
 	uint8_t family;
 	uint8_t kind; /* the program's construct, enum sbt_kind; opaque */
-	uint8_t flags; /* MODEL_CROSSING_* */
 	uint8_t depth; /* above 0 if nested; a nested crossing is in no sum */
 	uint8_t probe_group; /* number of the probe group, below 64; 0 for the group of `family` */
 	/* number of the thread in its team in the program's numbering, plus 1; 0 if not known */
 	uint16_t place;
 	/*
-	 * Number of threads that were still missing after this thread had arrived, plus 1; 0 if not
-	 * known. With MODEL_CROSSING_BOUND, 1 means that no thread was missing. If some of the
-	 * missing threads leave no record, the episode is incomplete.
+	 * Number of threads that were still missing when the thread began to wait, plus 1; 0 if not
+	 * known. A wait that is over at once (MODEL_CROSSING_BOUND) begins when no thread is
+	 * missing. If some of the missing threads leave no record, the episode is incomplete.
 	 */
 	uint16_t rest;
 	/*
@@ -462,7 +460,7 @@ struct model_member {
 	 * region, or if not known.
 	 */
 	uint64_t team_start_ns;
-	uint8_t flags; /* MODEL_CROSSING_* */
+	uint16_t flags; /* MODEL_CROSSING_* */
 	uint8_t kind;
 	const struct model_detail *detail; /* NULL if unknown; valid only during the callback */
 };

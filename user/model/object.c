@@ -492,7 +492,7 @@ static bool comes_again(const struct episode *e, const struct member *mem)
 	return false;
 }
 
-static bool of_team(uint8_t flags)
+static bool of_team(uint16_t flags)
 {
 	return flags & MODEL_CROSSING_TEAM;
 }

@@ -503,7 +503,7 @@ void thread_gap(struct model *m, struct thread *t, const struct model_crossing *
 	 * The gap ends at the departure of @c and not at its arrival, because @c may have been
 	 * assigned to the episode of the missing record.
 	 */
-	g->to = c->depart_ns == MODEL_UNKNOWN ? c->arrive_ns : c->depart_ns;
+	g->to = c->depart_ns == MODEL_UNKNOWN ? c->first_ns : c->depart_ns;
 	g->lost = lost;
 	m->gaps |= lost || t->ngaps > THREAD_GAPS;
 	t->has_gap = true;
@@ -543,7 +543,7 @@ void thread_account(struct model *m, struct thread *t, const struct model_crossi
 {
 	struct proc *p = proc_at(m, t->pub.proc);
 	uint64_t before = number_less(c->arrive_ns, t->known_ns);
-	bool left = c->depart_ns != MODEL_UNKNOWN, joins = model_joins(c->flags);
+	bool left = c->depart_ns != MODEL_UNKNOWN, joins = c->flags & MODEL_CROSSING_JOINS;
 
 	mem->gaps = t->ngaps;
 	mem->pub.work_ns = MODEL_UNKNOWN;
@@ -620,8 +620,8 @@ int thread_resume(struct model *m, struct thread *t, const struct model_crossing
 	}
 	t->team_start_ns = MODEL_UNKNOWN;
 	/* If the previous record is missing, it is not known when the team began. */
-	if (t->stays && c->arrive_ns < c->depart_ns && c->arrive_ns >= t->known_ns)
-		t->team_start_ns = c->depart_ns - c->arrive_ns;
+	if (t->stays && c->begun_ns < c->depart_ns && c->begun_ns >= t->known_ns)
+		t->team_start_ns = c->depart_ns - c->begun_ns;
 	t->stays = false;
 	t->known_sure = true;
 	t->pub.depart_ns = c->depart_ns;

@@ -365,7 +365,7 @@ static int number(struct source *s, const struct contents_item *item)
 
 static int translate_crossing(struct merge *m, struct source *s, struct model_crossing *x)
 {
-	x->arrive_ns = by_first(m, s, x->arrive_ns);
+	x->first_ns = by_first(m, s, x->first_ns);
 	x->depart_ns = by_first(m, s, x->depart_ns);
 	x->site = site_of(m, s, x->site);
 	/* Shared memory is local to a machine, but a communicator of MPI belongs to the job. */
@@ -415,7 +415,7 @@ static uint64_t key_of(const struct contents_item *item)
 		return item->hang->t_ns;
 	switch (in->type) {
 	case MODEL_INPUT_CROSSING:
-		return in->crossing->depart_ns == MODEL_UNKNOWN ? in->crossing->arrive_ns
+		return in->crossing->depart_ns == MODEL_UNKNOWN ? in->crossing->first_ns
 								: in->crossing->depart_ns;
 	case MODEL_INPUT_MARK:
 		return in->mark->t_ns;

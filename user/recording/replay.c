@@ -376,7 +376,7 @@ static int on_input(struct replay *r, const struct model_input *in)
 	if (r->finished)
 		return 0;
 	if (in->type == MODEL_INPUT_CROSSING) {
-		uint64_t t = in->crossing->depart_ns == MODEL_UNKNOWN ? in->crossing->arrive_ns
+		uint64_t t = in->crossing->depart_ns == MODEL_UNKNOWN ? in->crossing->first_ns
 								      : in->crossing->depart_ns;
 
 		r->crossings++;

@@ -175,7 +175,7 @@ static int come_out(struct time_window *w, struct model *m, const struct model_c
 			return -ENOMEM;
 	}
 	out.seq = x->seq - (uint32_t)(before >> 1);
-	out.arrive_ns = out.depart_ns = x->depart_ns < w->to_ns ? x->depart_ns : w->to_ns;
+	out.begun_ns = out.depart_ns = x->depart_ns < w->to_ns ? x->depart_ns : w->to_ns;
 	return model_add_crossing(m, &out);
 }
 
@@ -184,8 +184,8 @@ static bool came_before(const struct time_window *w, const struct model_crossing
 {
 	uint64_t cut;
 
-	return x->arrive_ns < w->from_ns ||
-	       (hash_get(&w->cut, key_of(x->inc, x->tid), &cut) && cut == x->arrive_ns);
+	return x->first_ns < w->from_ns ||
+	       (hash_get(&w->cut, key_of(x->inc, x->tid), &cut) && cut == x->first_ns);
 }
 
 /*
@@ -199,7 +199,7 @@ static int take_crossing(struct time_window *w, struct model *m,
 	uint64_t key = key_of(crossing->inc, crossing->tid), before = 0;
 	struct model_crossing x = *crossing;
 
-	if (x.arrive_ns >= w->to_ns)
+	if (x.first_ns >= w->to_ns)
 		return 0;
 	if (came_before(w, &x)) {
 		if (x.depart_ns != MODEL_UNKNOWN && x.depart_ns > w->from_ns && x.seq)
@@ -215,7 +215,7 @@ static int take_crossing(struct time_window *w, struct model *m,
 	}
 	if (before & 1) {
 		x.detail = NULL;
-		x.flags &= (uint8_t)~MODEL_CROSSING_ACCOUNTED;
+		x.flags &= (uint16_t)~MODEL_CROSSING_ACCOUNTED;
 		before &= ~(uint64_t)1;
 		if (hash_put(&w->left_out, key, before))
 			return -ENOMEM;

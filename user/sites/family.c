@@ -54,6 +54,7 @@ static const char *const family_kinds[SBT_KINDS] = {
 	[SBT_KIND_COLLECTIVE] = "collective",
 	[SBT_KIND_PHASE] = "phase",
 	[SBT_KIND_SEMAPHORE] = "semaphore",
+	[SBT_KIND_JOIN_ALL] = "join",
 };
 
 #define TEAM                        \
@@ -84,11 +85,10 @@ static const char *const family_kinds[SBT_KINDS] = {
 		.object = TEAM, .what = { .how = SBT_ARG_CONST, .value = (what_) }, \
 		.flags = SBT_SPEC_REDUCE, .probe_group = "__kmpc_reduce"
 
-#define JOIN_ALL                                            \
-	{                                                   \
-		.how = SBT_ARG_CONST, .value = SBT_JOIN_ALL \
-	}
 #define FORKJOIN SBT_FAMILY_FORKJOIN, SBT_KIND_JOIN, SBT_ROLE_COND_WAIT
+#define JOIN_ALL                                                    \
+	SBT_FAMILY_FORKJOIN, SBT_KIND_JOIN_ALL, SBT_ROLE_COND_WAIT, \
+		.object = { .how = SBT_ARG_NONE }
 
 #define SEMAPHORE \
 	SBT_FAMILY_COND, SBT_KIND_SEMAPHORE, SBT_ROLE_SEM_WAIT, .object = FAMILY_ARGUMENT(0)
@@ -256,8 +256,8 @@ static const struct family_function family_rows[] = {
 	 * std::thread::park(), in which Rust's thread::scope() waits for its threads. This function
 	 * gets probes only in programs that use scopes.
 	 */
-	{ "_RN*3std6thread*4park", FORKJOIN, .object = JOIN_ALL },
-	{ "_ZN3std6thread*4park17h*", FORKJOIN, .object = JOIN_ALL },
+	{ "_RN*3std6thread*4park", JOIN_ALL },
+	{ "_ZN3std6thread*4park17h*", JOIN_ALL },
 	/*
 	 * absl::Barrier::Block(), in any inline namespace. Two numbers follow the mutex in the
 	 * object: the threads still to arrive, and at byte 12 the threads still to leave. While
