@@ -51,8 +51,8 @@ struct model;
 #define MODEL_CROSSING_BOUND	 0x80
 /*
  * The crossing of a thread that only waits for other threads of its team to end, such as a creator
- * that joins them. The thread is no member, and its time inside does not count. Its departure is the
- * end of the episode. MODEL_CROSSING_TEAM is also set.
+ * that joins them. The thread is no member, and its time inside does not count. Its departure is
+ * the end of the episode. MODEL_CROSSING_TEAM is also set.
  */
 #define MODEL_CROSSING_JOINS	 0x100
 
