@@ -59,8 +59,8 @@ enum ceiling_way {
 struct ceiling_verdict {
 	enum ceiling_way way;
 	/*
-	 * Index of the process that costs too much: this process, or a process with the same group
-	 * or probes.
+	 * Index of the process that costs too much: this process, or a process that shares a group
+	 * or probes with it.
 	 */
 	uint32_t culprit;
 	double share; /* cost of tracing that process, as a share of its thread time */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Match the processes and sites of several reports of a program, or of versions of it. This code
- * does no I/O.
+ * Match the processes and sites of several reports. The reports are about one program, or about
+ * versions of it. This code does no I/O.
  */
 #ifndef ANALYSE_EPISODE_MATCH_H
 #define ANALYSE_EPISODE_MATCH_H

@@ -18,8 +18,8 @@
 /* Minimum mean number of threads that were ready to run but had no CPU. */
 #define OVERSUBSCRIBED	0.25
 /*
- * Minimum share of the time between the first and last release in which threads spun while the last
- * thread waited for a CPU.
+ * Minimum time in which threads spun while the last thread waited for a CPU, as a share of the time
+ * from the first release to the last.
  */
 #define SPINNING	0.02
 /*
@@ -32,13 +32,16 @@
 #define NODE_MOVES	10.0
 #define NODE_MOVES_MIN	20
 /*
- * A CPU is slow if its clock rate is below this share of the median of all CPUs. The rate is
- * measured over at least this many phases and ns.
+ * A CPU is slow if its clock rate is below SLOW_CPU times the median of all CPUs. The rate must be
+ * based on at least SLOW_CPU_PHASES phases and SLOW_CPU_NS ns.
  */
 #define SLOW_CPU	0.8
 #define SLOW_CPU_PHASES 20
 #define SLOW_CPU_NS	10000000
-/* A shorter throttled time is no finding. The kernel's shortest quota period is this long. */
+/*
+ * A throttled time of less than this, in ns, is no finding. The kernel's shortest quota period is
+ * this long.
+ */
 #define THROTTLED_NS	1000000
 
 struct findings {

@@ -51,7 +51,10 @@ struct omp_thread {
 
 struct omp_proc {
 	uint64_t imbalance_ns, scheduling_ns, start_ns;
-	/* number of times that a worker began in a region; start_ns is the sum over them */
+	/*
+	 * number of times that a worker began in a region; start_ns is the sum of the times until
+	 * then
+	 */
 	uint64_t starts;
 	uint64_t regions; /* number of all regions */
 	uint64_t partial; /* number of regions that were not recorded completely */
@@ -270,7 +273,7 @@ int openmp_episode(struct openmp *o, const struct model *model, const struct mod
 	bool join;
 	int err;
 
-	/* A nested episode lies inside the wait at another barrier and is in no sum. */
+	/* A nested episode lies inside the wait at another barrier and is not added to any sum. */
 	if (ep->nested || !ep->n)
 		return 0;
 	err = prepare(o, ep);
