@@ -81,11 +81,15 @@ static void note_teams(const struct diagnostics *r)
 			    (unsigned long long)counts.lost_team);
 }
 
-/* For adding the times of threads that still run. The exit event of a thread contains its times. */
+/*
+ * Context for adding the times of threads that still run. The times of other threads are in their
+ * exit events.
+ */
 struct alive {
 	struct feed *feed;
 	uint32_t tgid;
-	uint64_t now_ns, tick_ns; /* time since boot; ns of one tick of start_ticks */
+	/* now_ns: time since boot; tick_ns: length of one tick of start_ticks */
+	uint64_t now_ns, tick_ns;
 };
 
 static void note_thread(void *ctx, int tid)
@@ -139,9 +143,9 @@ static bool note_spinning(const struct diagnostics *r)
 
 #define CANDIDATES_SHOWN 5
 #define BATCHES_LEAST	 2 /* least number of groups of waits that ended together */
-/* the same for two threads: two users of a queue leave together by chance */
+/* BATCHES_LEAST for two threads, because two users of a queue may leave together by chance */
 #define BATCHES_PAIR	 8
-#define UNEVEN_LEAST	 8 /* rounds with different threads than the round before */
+#define UNEVEN_LEAST	 8 /* least number of rounds with other threads than the round before */
 
 struct candidates {
 	const struct diagnostics *remarks;

@@ -40,7 +40,7 @@ struct hot {
 	struct hot_process **active; /* running processes */
 	uint32_t nactive, cap;
 	uint32_t *tgids; /* scratch memory of `cap` entries */
-	uint64_t fed_ns; /* all events until then have been processed */
+	uint64_t fed_ns; /* all events up to this time have been processed */
 	int verbose;
 };
 
@@ -253,7 +253,7 @@ static bool end_pause(struct hot *h, struct hot_process *p, enum hot_kind kind, 
 
 	if (!of->since_ns || now_ns < of->since_ns + of->pause_ns)
 		return false;
-	/* The process may be ending, which is reported soon. Otherwise, try again later. */
+	/* After an error, try again later. The process may be ending, which is reported soon. */
 	if (rest(h, p, kind, false))
 		return false;
 	pause_over(of, now_ns);

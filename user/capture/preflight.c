@@ -118,7 +118,10 @@ void preflight_drop(uint64_t keep, int verbose)
 			    strerror(-err));
 }
 
-/* Get the depth of a cgroup below the root of its mount. BPF programs look up an ancestor by it. */
+/*
+ * Get the depth of a cgroup below the root of its mount. BPF programs look up an ancestor cgroup by
+ * its depth.
+ */
 static int cgroup_level(const char *real, uint8_t *level)
 {
 	char path[PATH_MAX];

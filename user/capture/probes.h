@@ -76,14 +76,15 @@ void probes_remove_file(struct probes *probes, struct module *module);
  */
 int probes_waits(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
 /*
- * Pause (@rest) the same probes for one process, except those on joining threads, or resume them.
- * Call attach_waits_remove() for the earlier probes afterwards. -ENOTSUP: the probes are shared.
+ * If @rest is set, pause the probes that probes_waits() attached for one process, except those on
+ * joining threads. Otherwise resume them. Call attach_waits_remove() for the earlier probes
+ * afterwards. Return 0, -ENOTSUP if the probes are shared, or -errno.
  */
 int probes_rest(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc,
 		bool rest);
 /*
- * Probe where threads of one process wait for their turn in this file. Return 0 or -errno.
- * probes_turns_again() attaches probes again that ATTACH_WAITS_TURNS removed.
+ * Probe where threads of one process wait for their turn in this file. Return 0 or -errno. After
+ * ATTACH_WAITS_TURNS has removed these probes, probes_turns_again() attaches them again.
  */
 int probes_turns(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
 int probes_turns_again(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);

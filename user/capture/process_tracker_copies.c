@@ -352,8 +352,8 @@ static void search_close(struct search *s)
 }
 
 /*
- * Report the copies that were found. An untraced process has copied probes that all processes
- * share; the report does not contain it.
+ * Report the copies that were found. If @traced is false, the process has copied probes that all
+ * processes share, and the report does not contain the process.
  */
 static void report_copies(const struct tracker *t, const struct search *s, bool traced)
 {
