@@ -134,8 +134,8 @@ static int detached_parts(struct findings *f, const struct report_process *p)
 			 s->function ? s->function : "", s->function ? ")" : "");
 		err = add(f, "cost_limit", p->pid, s->cost,
 			  "Barriers of %s traced only up to %.3f s: tracing cost %s%.3g %% of its "
-			  "thread time (estimated; --cost-limit %.3g). Phases and work at other "
-			  "barriers then include what happened at these; efficiencies are "
+			  "thread time (estimated; --cost-limit %.3g). Later phases and work at "
+			  "other barriers include the time at these barriers; efficiencies are "
 			  "unknown.%s",
 			  what, (double)(s->t_ns - f->out->start_ns) / 1e9, process, 100 * s->cost,
 			  100 * s->limit, s->probed ? " Their probes are still attached." : "");

@@ -654,7 +654,7 @@ void verdict_barrier(struct report_barrier *b)
 		 !b->episodes			      ? (b->unmet ? advice_unmet(b) : "")
 		 : lost_time && by_turns(b)	      ? ADVICE_TURNS
 		 : lost_time && by_another(&b->cause) ? cause_advice(&b->cause)
-		 : lost_time && fleeting ? "Some of the threads that meet have more work than the "
+		 : lost_time && fleeting ? "Some of the threads in a team have more work than the "
 					   "others: divide the work of each team more evenly, or "
 					   "schedule it dynamically."
 					 : advice(b->pattern));

@@ -360,7 +360,7 @@ static const struct emit_field episode_fields[] = {
 	{ "why", EMIT_SET, EP(why), .names = fields_why,
 	  .help = "why the episode is incomplete or ambiguous" },
 	{ "nested", EMIT_BOOL, EP(nested),
-	  .help = "inside another barrier's wait: not in any sum" },
+	  .help = "inside another barrier's wait, so that no total includes it" },
 	{ "threads", EMIT_ARRAY, LIST(observed_episode, members, nmembers),
 	  .sub = &fields_rec_member, .help = "threads of the episode, in order of arrival" },
 	FIELDS_COUNTERS_OF(observed_episode),
@@ -412,7 +412,7 @@ static const struct emit_field barrier_fields[] = {
 		  "traced to the end" },
 	{ "shed_beside_ns", EMIT_T_NS, B(detached_beside_ns),
 	  .help = "when tracing of other barriers of its process stopped because of "
-		  "--cost-limit: phases and work after this time include what happened there; "
+		  "--cost-limit: later phases and work include the time at those barriers; "
 		  "null: never" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
 	{ "family", EMIT_STRING, B(family), .help = "pthread, gomp, ..." },
@@ -445,7 +445,8 @@ static const struct emit_field barrier_fields[] = {
 	  .help = "smallest number of threads in a complete episode" },
 	{ "shared", EMIT_BOOL, B(shared),
 	  .help = "the threads of the barrier belong to several processes" },
-	{ "nested", EMIT_BOOL, B(nested), .help = "inside another barrier's wait: not in any sum" },
+	{ "nested", EMIT_BOOL, B(nested),
+	  .help = "inside another barrier's wait, so that no total includes it" },
 	{ "loop", EMIT_BOOL, B(loop), .help = "the program marked the barrier as a loop barrier" },
 	{ "phase_ns", EMIT_TIMES, B(phase_ns), .heading = "phase\nmean", .look = EMIT_MEAN,
 	  .help = "phase times" },
@@ -574,10 +575,9 @@ static const struct emit_field process_fields[] = {
 	  .help = "whether the start of the process was traced; if not, elapsed_ns and all "
 		  "efficiencies count from the start of tracing or from counted_from_ns" },
 	{ "counted_from_ns", EMIT_T_NS, PR(counted_from_ns),
-	  .help = "time of the first recorded crossing, from clock_start_ns, if earlier "
-		  "crossings were not recorded (lost: not_examined, probed_late): elapsed_ns "
-		  "and all efficiencies count from here; null: they count from where "
-		  "start_seen says" },
+	  .help = "time of the first recorded crossing, relative to clock_start_ns, if earlier "
+		  "crossings were lost (not_examined, probed_late); elapsed_ns and all "
+		  "efficiencies then count from this time. null: no earlier crossing was lost" },
 	{ "elapsed_ns", EMIT_NS, PR(elapsed_ns), .heading = "elapsed", .look = EMIT_MEAN,
 	  .help = "elapsed time" },
 	{ "life_ns", EMIT_NS, PR(life_ns),
@@ -679,8 +679,8 @@ static const struct emit_field process_fields[] = {
 	  .help = "time without looking for barriers on condition variables, because they were "
 		  "busy and were not barriers" },
 	{ "cost_share", EMIT_RATIO, PR(cost_share),
-	  .help = "cost_ns divided by its threads' time, which counts up to elapsed_ns times "
-		  "the number of CPUs" },
+	  .help = "cost_ns divided by its threads' time, or by elapsed_ns times the number of "
+		  "CPUs if that is less" },
 	{ "cost_rough", EMIT_BOOL, PR(cost_rough),
 	  .help = "cost_ns is uncertain: the threads work less than 5 us between barriers. If "
 		  "they sleep at barriers, tracing may cost nothing, or many times cost_ns" },
@@ -697,8 +697,8 @@ static const struct emit_field process_fields[] = {
 	  .help = "the probes were left in place and still cost the process some time" },
 	{ "sheds", EMIT_ARRAY, LIST(report_process, sheds, nsheds), .sub = &rec_detached,
 	  .help = "barriers of this process that were no longer traced because of --cost-limit, "
-		  "while other barriers still were: its sums lack what happened there later, "
-		  "and no efficiency is known" },
+		  "while other barriers still were: its sums do not include the later time at "
+		  "these barriers, and no efficiency is known" },
 	FIELDS_COUNTERS_OF(report_process),
 	{ "threads", EMIT_ARRAY, LIST(report_process, members, nmembers), .sub = &fields_rec_thread,
 	  .help = "its threads over all barriers, by index" },
@@ -795,7 +795,7 @@ static const struct emit_field conceptual_fields[] = {
 	{ "phase_ns", EMIT_TIMES, CO(phase_ns), .heading = "mean", .look = EMIT_MEAN,
 	  .help = "times from the release of its start barrier to the release of its end barrier" },
 	{ NULL, EMIT_NS, CO(phase_ns.sum), .heading = "total", .look = EMIT_COMMON,
-	  .help = "sum of those times" },
+	  .help = "sum of the times in phase_ns" },
 	{ "share", EMIT_RATIO, CO(share), .heading = "of\nrun", .look = EMIT_NUMBER,
 	  .help = "share of the process's elapsed time" },
 	{ "lost_ns", EMIT_NS, CO(lost_ns), .heading = "lost", .look = EMIT_COMMON,

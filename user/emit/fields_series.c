@@ -134,8 +134,8 @@ static const struct emit_field series_fields[] = {
 	  .cell = cell_threads,
 	  .help = "number of threads that crossed barriers, if it is the same in all runs" },
 	{ "time_ns", EMIT_NS, PO(time.mean), .heading = "time", .look = EMIT_MEAN,
-	  .help = "mean over the runs of the time of the longest process or group; a process "
-		  "that was traced from start to end counts with its whole life" },
+	  .help = "mean over the runs of the time of the longest process or group (for a process "
+		  "that was traced from start to end: its whole life)" },
 	{ "time_stddev_ns", EMIT_NS, PO(time.stddev), .heading = "stddev", .look = EMIT_NUMBER,
 	  .cell = cell_stddev, .help = "standard deviation of the sample of runs" },
 	{ "time_min_ns", EMIT_NS, PO(time.min), .heading = "min", .look = EMIT_NUMBER,

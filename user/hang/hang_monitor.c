@@ -84,7 +84,7 @@ void hang_monitor_free(struct hang_monitor *h)
 
 /* --- known hangs ------------------------------------------------------------------------------ */
 
-/* Return the index of the new hang, or HANG_NONE when out of memory. */
+/* Add a hang. Return its index, or HANG_NONE when out of memory. */
 static uint32_t add_known(struct hang_monitor *h, struct known known)
 {
 	if (grow(h->known, h->known_cap, h->nknown + 1))
@@ -226,7 +226,9 @@ static int start_job(struct hang_monitor *h, struct hang_job *job)
 	return err;
 }
 
-/* Start a job for one barrier that is due, with all other barriers that its processes are at. */
+/*
+ * Start a job for one barrier that is due, and for all other barriers at which its processes wait.
+ */
 static int ask(struct hang_monitor *h)
 {
 	struct hang_job *job = NULL;
@@ -300,7 +302,7 @@ static uint32_t find_circle(struct hang_monitor *h)
 }
 
 /*
- * Ranks that wait for messages of each other arrive at no barrier. So examine the ranks if there
+ * Ranks that wait for messages from each other arrive at no barrier. So examine the ranks if there
  * was no crossing for the time of --hang.
  */
 static int ask_circle(struct hang_monitor *h, uint64_t now)
@@ -412,7 +414,7 @@ static int look(struct hang_monitor *h, uint64_t now)
 		err = 0;
 	}
 	if (!hang_worker_has(h->hang_worker)) {
-		/* Not while a job runs: it refers to hangs by their index. */
+		/* Do this only while no job runs, because a job refers to hangs by index. */
 		close_known(h, now);
 		forget_known(h);
 	}

@@ -19,7 +19,7 @@ struct hang_worker {
 	pthread_mutex_t lock;
 	pthread_cond_t more;
 	/* Protected by .lock: */
-	struct hang_job *job; /* running, or done and not yet taken back; NULL */
+	struct hang_job *job; /* running, or done and not yet taken back; NULL: none */
 	bool done, stop;
 };
 

@@ -51,7 +51,10 @@ struct snapshot_frame {
 	const char *module; /* path of the file that has the code; NULL: none */
 	uint32_t line; /* 0: unknown */
 	const char *inlined; /* the function into which this function was inlined; NULL: none */
-	/* in the process: of the call; in the innermost frame: where the thread is */
+	/*
+	 * address in the process: of the call or, in the innermost frame, of the current
+	 * instruction
+	 */
 	uint64_t address;
 };
 

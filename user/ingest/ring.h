@@ -31,7 +31,8 @@ void ring_show_events(struct stream *stream, void (*each)(void *ctx, const struc
 
 /*
  * Call @each once for each event that was not shown yet, while other events are handled. This
- * serves facts that can only be read while a process exists. @each must not call the stream.
+ * serves facts that can only be read while a process exists. @each must not call functions of the
+ * stream.
  */
 void ring_glance_events(struct stream *stream,
 			void (*each)(void *ctx, const struct sbt_event *event), void *ctx);
