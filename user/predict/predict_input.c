@@ -508,8 +508,8 @@ static uint32_t find_started(struct predict_feed *f, const struct model *model,
 
 /*
  * Add an episode where a region begins, or where workers are created. The workers cannot begin
- * before their creator arrives there. The creator's computing up to then is unknown. Assume that
- * the creator had a CPU for itself while the workers waited. Return 0 or -errno.
+ * before their creator arrives there. The creator's computing up to this point is unknown. Assume
+ * that the creator had a CPU for itself while the workers waited. Return 0 or -errno.
  */
 static int add_fork(struct predict_feed *f, const struct model *model,
 		    const struct model_episode *ep, struct phase *phases)

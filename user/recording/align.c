@@ -158,8 +158,8 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * Compare the episodes that both clocks saw, and store the bounds in @out[] if not NULL. Return
- * their number.
+ * Compare the episodes that both clocks saw, and store the bounds in @out[] if not NULL. Return the
+ * number of these episodes.
  */
 static uint32_t compare(const struct clock *known, const struct clock *c, struct bound *out)
 {

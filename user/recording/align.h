@@ -40,7 +40,10 @@ struct align_found {
 /* Work out the offsets of all clocks. Return 0 or -ENOMEM. */
 int align_solve(struct align *align);
 void align_look(const struct align *align, uint32_t clock, struct align_found *out);
-/* Convert a time of this clock to the first clock. Return it unchanged if the clock is unknown. */
+/*
+ * Convert a time of this clock to the first clock. Return the time unchanged if the clock's offset
+ * is unknown.
+ */
 uint64_t align_time(const struct align *align, uint32_t clock, uint64_t t_ns);
 
 #endif /* RECORDING_ALIGN_H */

@@ -90,8 +90,8 @@ static uint32_t team_of(const struct merge *m, uint64_t shared)
 }
 
 /*
- * Return whether gaps in numbers show all losses. Calls before the first recorded one, and whole
- * threads, leave no gap.
+ * Return whether gaps in the numbers of calls show all losses. Lost calls before the first recorded
+ * call leave no gap. The loss of a whole thread leaves none either.
  */
 static bool shows_all_losses(const struct contents *contents)
 {

@@ -49,8 +49,8 @@ int recording_step(struct recording *recording, uint64_t now_ns);
 /* Write to the file now. Return 0, or the first write error. */
 int recording_now(struct recording *recording);
 /*
- * Name the remaining sites, after the report has been built. A site without a name by then never
- * gets one.
+ * Name the remaining sites, after the report has been built. A site that has no name after this
+ * call never gets one.
  */
 void recording_names(struct recording *recording);
 void recording_ending(struct recording *recording, uint64_t end_ns);

@@ -150,7 +150,7 @@ void contents_new_sites(struct contents_writer *w, void (*each)(void *ctx, uint3
 	w->nfresh = 0;
 }
 
-/* Return whether the record differs from the last one with this key. */
+/* Return whether the record differs from the last record with this key. */
 static bool is_news(struct contents_writer *w, uint64_t key)
 {
 	uint64_t was, now = text_hash(TEXT_HASH_INIT, w->record.bytes, w->record.at);

@@ -76,7 +76,7 @@ struct live_rates_row {
 	uint32_t last_thread;
 	uint64_t last_count;
 	double weight[CAUSE_KINDS]; /* lost time by cause; all 0: unknown */
-	double weighed; /* lost time of which the cause is classified */
+	double weighed; /* lost time with a classified cause */
 	double weighed_thread_ns; /* thread time of the same episodes */
 	uint64_t sum_lost_ns; /* lost time since the first look */
 
@@ -95,8 +95,8 @@ void live_rates_free(struct live_rates *live_rates);
  */
 int live_rates_add_waiting(struct live_rates *live_rates, const struct live_rates_waiting *waiting);
 /*
- * Compute the rates of the interval that ends at @now_ns. It begins at the last look, or at first
- * with the model. @causes may be NULL. Return 0 or -ENOMEM.
+ * Compute the rates of the interval that ends at @now_ns. The interval begins at the last look. The
+ * first interval begins with the model. @causes may be NULL. Return 0 or -ENOMEM.
  */
 int live_rates_look(struct live_rates *live_rates, const struct model *model,
 		    const struct causes *causes, uint64_t now_ns);

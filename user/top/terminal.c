@@ -221,8 +221,8 @@ static void on_pause(int number)
 }
 
 /*
- * Handle these signals instead of ncurses: its handlers take its output file for the terminal.
- * ncurses does not replace handlers that are already set.
+ * Do not leave these signals to ncurses, because its handlers take ncurses's output file for the
+ * terminal. ncurses does not replace handlers that are already set.
  */
 static void handle_signals(void)
 {
