@@ -34,7 +34,7 @@ struct ceiling_process {
 	 * them
 	 */
 	uint64_t probe_groups;
-	uint64_t own; /* groups among `probe_groups` with probes of this process alone */
+	uint64_t own; /* groups of `probe_groups` with probes that only this process hits */
 	uint64_t crossings; /* in the interval */
 	uint64_t time_ns; /* thread time in the interval, ns */
 	uint32_t nsets;
@@ -42,7 +42,10 @@ struct ceiling_process {
 	struct ceiling_set sets[CEILING_SETS];
 	/* price of a crossing, ns; if NAN (unknown), the process never costs too much */
 	double price_ns;
-	/* Cost in the interval besides crossings, ns. Only dropping the whole process saves it. */
+	/*
+	 * Cost in the interval that crossings do not cause, ns. Only detaching the whole process
+	 * saves this cost.
+	 */
 	double other_ns;
 	/* Price of a crossing that hits probes but is not recorded, ns; NAN if unknown. */
 	double excluded_ns;

@@ -203,7 +203,7 @@ static struct segment *push(struct history *h, const struct model_member *m, uin
 	struct segment *s;
 
 	if (m->work_ns == MODEL_UNKNOWN) {
-		/* The thread may have taken part in other episodes in between. */
+		/* The thread may have taken part in other episodes since its last segment. */
 		h->n = 0;
 		h->dropped = true;
 	}

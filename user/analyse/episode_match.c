@@ -93,7 +93,8 @@ static int process_new(struct joining *j, const struct report_process *p, uint32
 }
 
 /*
- * Return a slot with this name that is free in this report, or EPISODE_MATCH_NONE if there is none.
+ * Return a slot with the process's name that no process of this report has taken yet, or
+ * EPISODE_MATCH_NONE if there is none.
  */
 static uint32_t process_find(struct joining *j, const struct report_process *p)
 {

@@ -42,7 +42,7 @@ enum hang_known {
 struct hang_frame {
 	const char *function, *file, *module;
 	uint32_t line; /* 0 if unknown */
-	const char *inlined; /* the function into which it was inlined; NULL if none */
+	const char *inlined; /* the function into which `function` was inlined; NULL if none */
 	uint64_t address; /* address in the process; 0 if unknown */
 };
 

@@ -177,7 +177,10 @@ static struct waited *region_thread(struct region *r, struct omp_thread *t, uint
 
 	if (t->in == r && t->at < r->n && r->waited[t->at].thread == thread)
 		return &r->waited[t->at];
-	/* The thread may have been in another team in between. */
+	/*
+	 * The thread may have been in another team since its last wait in this region, so search
+	 * for it.
+	 */
 	for (i = 0; i < r->n; i++)
 		if (r->waited[i].thread == thread)
 			break;
@@ -357,7 +360,8 @@ bool openmp_times(const struct openmp *o, uint32_t proc, const struct model_thre
 	if (__builtin_mul_overflow(elapsed_ns, at_once, &all))
 		return false;
 	/*
-	 * The rest is between regions, or before a worker was created. Only one thread works then.
+	 * The rest is time between regions, or before a worker was created, in which only one
+	 * thread works.
 	 */
 	out->serialisation_ns =
 		number_less(all, out->useful_ns + out->turns_ns + out->imbalance_ns +

@@ -851,7 +851,7 @@ static double openmp_loss(const struct report_openmp_losses *l, const struct ope
 	return *(const double *)((const char *)l + v->loss);
 }
 
-/* Write the verdict of an OpenMP loss that exceeds all others. Return false if there is none. */
+/* If one OpenMP loss exceeds all other losses, write its verdict. Otherwise return false. */
 static bool verdict_openmp(struct report_process *p, struct text *t)
 {
 	const struct openmp_verdict *v = NULL;

@@ -348,7 +348,10 @@ static void on_event(void *ctx, const struct sbt_event *event)
 {
 	struct capture *c = ctx;
 
-	/* Handling one event may take so long that the processes of later events exit meanwhile. */
+	/*
+	 * Handling one event may take so long that the processes of later events exit in the
+	 * meantime.
+	 */
 	ring_glance_events(c->stream, glance, c);
 	/*
 	 * Records before this event refer to the old mappings, so these records are processed

@@ -77,7 +77,7 @@ static const char *cause_names_mapping(void *ctx, uint32_t tgid, uint32_t inc, u
 	}
 }
 
-/* Describe a file that is in no directory, by the name that anon_inode_getfile() got. */
+/* Describe a file that is in no directory, by the name that was passed to anon_inode_getfile(). */
 static const char *anonymous_words(const char *name)
 {
 	static const struct {

@@ -464,7 +464,7 @@ static void note_echo(const struct diagnostics *r, const struct discover_object 
 
 /*
  * Report a wait that looks like the second phase of an episode, but lasts long. Threads may do
- * something else before it.
+ * other work before this wait.
  */
 static void note_echo_long(const struct diagnostics *r, const struct discover_object *o)
 {

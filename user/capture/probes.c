@@ -33,8 +33,8 @@ void probes_free(struct probes *p)
 }
 
 /*
- * Mark the module as probed, for process @tgid if probes are by process. Return whether it was
- * marked before.
+ * Mark the module as probed. If each process has its own probes, mark it only for process @tgid.
+ * Return whether it was marked before.
  */
 static bool already(struct probes *p, struct module *m, uint32_t tgid)
 {

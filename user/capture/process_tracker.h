@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Find the code that the traced processes run, attach the needed probes, choose how departures are
- * seen, and resume processes that were stopped for this. It acts on events from the kernel at once,
- * before the model sees them.
+ * seen, and resume processes that were stopped for this. The tracker acts on events from the kernel
+ * at once, before the model gets the events.
  */
 #ifndef CAPTURE_PROCESS_TRACKER_H
 #define CAPTURE_PROCESS_TRACKER_H

@@ -121,7 +121,9 @@ bool tracker_is_birth(const struct tracker *t, uint32_t tgid);
 bool tracker_birth_maps(struct tracker *t, const struct mappings_event *m);
 /* Probe the files that were mapped since the last call. */
 void tracker_births_examine(struct tracker *t);
-/* Decide how to trace programs that are due. @read reads the mappings until now. */
+/*
+ * Decide how to trace programs that are due. @read reads all mappings that were reported until now.
+ */
 void tracker_births_settle(struct tracker *t, void (*read)(struct tracker *t));
 /*
  * Count the undecided processes that may have crossed barriers before @end_ns, the end of tracing.

@@ -18,8 +18,8 @@ static double of_times(const struct report_times *t)
 }
 
 /*
- * Return whether the barrier was traced for only a part of the run. Its sums cannot be compared
- * then.
+ * Return whether the barrier was traced for only a part of the run. In that case, its sums cannot
+ * be compared.
  */
 static bool is_part(const struct report_barrier *b)
 {

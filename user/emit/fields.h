@@ -183,7 +183,7 @@ struct fields_context {
 	bool interim;
 	bool many; /* the report covers several processes */
 	bool no_bars; /* text: no bars in this table */
-	uint8_t view; /* text: the table's view; 0: the main one */
+	uint8_t view; /* text: the table's view; 0: FIELDS_MAIN */
 };
 
 enum fields_kind {

@@ -171,8 +171,9 @@ static void print_phases(struct textout *t, const struct predictions *p,
 }
 
 /*
- * Return the time of the phases of @p that end at the same barrier as those of @like; 0: there are
- * none. Labels and ids are compared by address, because the predictions share them.
+ * Return the time of the phases of @p that end at the same barrier as the phases @like, or 0 if
+ * there are no such phases. Labels and ids are compared by address, because the predictions share
+ * them.
  */
 static uint64_t phase_time(const struct prediction *p, const struct prediction_phase *like)
 {

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Classify a barrier that does not fill. The input is the threads that have arrived, the threads
- * that took part before, and what all threads wait for now. The result is the missing threads,
- * whether they can still arrive, and a sentence about it. This code does no I/O.
+ * that took part in the last episode, and what all threads wait for now. The result is the missing
+ * threads, whether they can still arrive, and a sentence about it. This code does no I/O.
  *
  * Threads wait for threads: for the holder of a lock, for the end of a joined thread, or at a
  * barrier for all missing threads. A thread that waits for no thread in this way can continue by
@@ -51,7 +51,8 @@ struct hang_thread {
 	enum hang_on on; /* valid for HANG_BLOCKED */
 	/*
 	 * Two looks about 100 ms apart found the thread blocked on the same object with the same
-	 * holder, and it did not run in between. Without this, its wait proves nothing.
+	 * holder, and it did not run between the looks. If this is false, the thread's wait proves
+	 * nothing.
 	 */
 	bool still;
 	uint64_t cpu_ns; /* CPU time between the two looks; MODEL_UNKNOWN: unknown */

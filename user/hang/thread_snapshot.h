@@ -69,8 +69,8 @@ struct snapshot_thread {
 		runq_ns; /* total time on a CPU, and waiting for a CPU; UINT64_MAX: unknown */
 	uint64_t start_ticks; /* from /proc/.../stat: detects a reused tid; 0: unknown */
 	/*
-	 * Context switches. If two looks found the same number, the thread did not run in between.
-	 * UINT64_MAX: unknown.
+	 * Context switches. If two looks found the same number, the thread did not run between the
+	 * looks. UINT64_MAX: unknown.
 	 */
 	uint64_t switches;
 	uint64_t sp, pc; /* stack pointer and program counter in user space; 0: unknown */
@@ -132,8 +132,8 @@ int snapshot_take(struct snapshots *snapshots, uint32_t pid, const uint32_t *tid
 int snapshot_glance(uint32_t pid, const uint32_t *tids, uint32_t n, struct snapshot **out);
 void snapshot_free(struct snapshot *snapshot);
 /*
- * Return the mappings that the last snapshot of the process used, or NULL. Using them does not read
- * them again.
+ * Return the mappings that the last snapshot of the process used, or NULL. Look-ups in these
+ * mappings do not read them again.
  */
 struct address_space *snapshot_address_space(struct snapshots *snapshots, uint32_t pid);
 /* Return the thread, or NULL. */

@@ -283,7 +283,8 @@ struct predict_point {
 	/* time if all members of an episode computed for the same time before it */
 	double balanced_ns;
 	double barrier_free_ns; /* time if barriers cost nothing */
-	double access_free_ns; /* time if remote data cost nothing; NAN if there are none */
+	/* time if remote data cost nothing; NAN if there is no remote data */
+	double access_free_ns;
 };
 
 struct predict_result {

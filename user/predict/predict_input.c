@@ -23,7 +23,7 @@ struct feed_thread {
 	/* computing and delay in phases that ended in no episode */
 	uint64_t pending_ns, pending_delay;
 	uint64_t oncpu_ns; /* total of its phases so far */
-	bool stays; /* it stays in its last episode until another thread starts it again */
+	bool stays; /* the thread stays in its last episode until another thread starts it again */
 };
 
 /* The model's thread for a thread of the input. */

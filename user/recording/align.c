@@ -224,8 +224,8 @@ static uint64_t farthest(const struct span *s, uint64_t at)
 
 /*
  * Narrow the bounds of one part by the bounds of the other parts, allowing for a drift of @drift in
- * between. If the same rank arrives last at all episodes of a part, one of its bounds is wide.
- * Return false if no offset is left.
+ * between. If the same rank arrives last at all episodes of a part, one of this part's bounds is
+ * wide. Return false if no offset is left.
  */
 static bool narrow(const struct span *all, uint32_t n, uint32_t which, double drift,
 		   struct span *out)

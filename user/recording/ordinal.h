@@ -40,7 +40,10 @@ int ordinals_take(struct ordinals *ordinals, const struct model_input *input, ui
  */
 struct ordinal_order {
 	struct hash comms; /* communicator -> struct ordinal_comm */
-	/* (communicator, ordinal) -> number of processes that make their last call there */
+	/*
+	 * (communicator, ordinal) -> number of processes that make their last call with this
+	 * ordinal
+	 */
 	struct hash ended;
 };
 

@@ -20,7 +20,7 @@
 
 struct live_rates;
 
-/* A thread that has arrived and has not departed. */
+/* A thread that has arrived at a barrier and has not departed yet. */
 struct live_rates_waiting {
 	uint32_t tgid, inc, tid;
 	uint32_t site; /* call site, as model_crossing.site; MODEL_NONE: unknown */
@@ -70,8 +70,8 @@ struct live_rates_row {
 	uint64_t phase_wait_ns, phase_thread_ns;
 	uint64_t release_n, release_ns; /* release latencies: number and sum */
 	uint32_t team; /* largest number of threads in an episode so far */
-	uint32_t waiting; /* number of threads that wait there now */
-	uint64_t waiting_ns; /* longest of their current waits, ns so far */
+	uint32_t waiting; /* number of threads that wait at the barrier now */
+	uint64_t waiting_ns; /* longest wait of these threads so far, ns */
 	/* index of the thread that arrived last most often; MODEL_NONE: none */
 	uint32_t last_thread;
 	uint64_t last_count;

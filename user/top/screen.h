@@ -42,7 +42,7 @@ struct screen_item {
 	const char *cause; /* dominant cause; NULL: none to show */
 	double cause_share;
 	bool balanced; /* so little time is lost that no cause is named */
-	uint32_t waiting; /* number of threads that wait there now */
+	uint32_t waiting; /* number of threads that wait now, at this barrier or in this process */
 	/* ns of the longest current wait; for a thread: its own, UINT64_MAX: not waiting */
 	uint64_t waiting_ns;
 	bool exited, nested;

@@ -38,7 +38,7 @@
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 #define NCRASHES (sizeof(crashes) / sizeof(crashes[0]))
 
-/* There is only one terminal, as for ncurses and for signal handlers. */
+/* The state is global, because signal handlers need it, and because there is only one terminal. */
 static struct {
 	SCREEN *screen;
 	FILE *in;
@@ -191,7 +191,7 @@ static void on_crash(int number)
 }
 
 /*
- * Add a terminfo sequence to those that restore the terminal. Leave out the delays for old
+ * Add a terminfo sequence to the sequences that restore the terminal. Leave out the delays for old
  * terminals ("$<...>"), because a signal handler cannot wait.
  */
 static void add_back(const char *name)
