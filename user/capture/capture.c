@@ -472,7 +472,9 @@ static void find_remarks(struct capture *c)
 	diagnostics_find(&remarks);
 }
 
-/* Print an interim report. If only a recording is made, print up to which time it can be read. */
+/*
+ * Print an interim report. If only a recording is made, print the time up to which it can be read.
+ */
 static void report_now(struct capture *c)
 {
 	uint64_t now = now_ns();
@@ -481,8 +483,8 @@ static void report_now(struct capture *c)
 	if (!c->options.only_record) {
 		run_facts_live_hangs(&c->run_facts_live, c->hang_monitor, now);
 		/*
-		 * Remarks about what was not seen so far are only for this report, and forgotten
-		 * afterwards.
+		 * Remarks about what has not been seen so far apply only to this report, so drop
+		 * them afterwards.
 		 */
 		remarks_all(&before);
 		find_remarks(c);

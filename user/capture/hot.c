@@ -10,7 +10,7 @@
 #include "base/msg.h"
 
 #define PAUSE_NS  SBT_LOOKS_NS
-/* Number of further reports for which a process with a candidate barrier keeps its probes. */
+/* A process with a candidate barrier keeps its probes for this number of further reports. */
 #define HOPES_MAX 4
 
 /* The kind of probes that are hot. */
@@ -225,7 +225,10 @@ static bool begin_pause(struct hot *h, struct hot_process *p, enum hot_kind kind
 	struct hot_probes *of = &p->probes[kind];
 	int err;
 
-	/* Barriers are only known after all events until the report have been processed. */
+	/*
+	 * Barriers are only known after all events up to the time of the report have been
+	 * processed.
+	 */
 	if (!of->reported_ns || (kind == HOT_CONDS && of->reported_ns > h->fed_ns))
 		return false;
 	of->reported_ns = 0;

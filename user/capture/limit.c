@@ -49,7 +49,7 @@ struct watched {
 struct leaving {
 	uint32_t tgid, inc;
 	struct model_detached detached;
-	/* the detaching is complete after all events until this time have been processed */
+	/* the detaching is complete after all events up to this time have been processed */
 	uint64_t known_ns;
 };
 
@@ -317,7 +317,7 @@ static uint64_t known_crossings(const struct watched *w)
 	return known;
 }
 
-/* Distribute crossings that were lost or not processed yet in proportion to the known crossings. */
+/* Add the crossings that were lost, or not processed yet, in proportion to the known crossings. */
 static void spread_lost(uint64_t known, struct ceiling_process *out)
 {
 	uint32_t i;
@@ -329,8 +329,8 @@ static void spread_lost(uint64_t known, struct ceiling_process *out)
 
 /*
  * Return the cost in ns of reading events, per crossing since the last look. sbt-trace reads the
- * events of all processes, and any thread may lose its CPU for that. So all crossings share the
- * cost equally.
+ * events of all processes, and may take the CPU from any thread to do so. All crossings therefore
+ * share the cost equally.
  */
 static double read_ns(const struct limit *l)
 {

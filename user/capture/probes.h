@@ -71,8 +71,8 @@ void probes_tasks(struct probes *probes, struct module *module, uint32_t tgid);
 void probes_remove_file(struct probes *probes, struct module *module);
 /*
  * Probe where threads of one process wait in this file; other processes do not hit these probes.
- * Return 0 or -errno; -ESRCH: the process has ended. Later calls return -ESRCH again, but 0 after
- * other errors.
+ * Return 0 or -errno; -ESRCH: the process has ended. After -ESRCH, later calls return -ESRCH again.
+ * After other errors, later calls return 0.
  */
 int probes_waits(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
 /*

@@ -642,7 +642,9 @@ static void on_fork(struct tracker *t, const struct sbt_event *event)
 		tracker_starting_add(t, event->tgid, event->inc, true);
 	if (child)
 		tracker_examine_forked(t, child);
-	/* If the parent was settled between the fork and now, the child still has its flag. */
+	/*
+	 * If the parent was settled after the fork, the child still has the parent's earlier flag.
+	 */
 	if (parent && parent->settled)
 		attach_flag_process(t->attach, event->tgid, event->inc, 0, SBT_PROC_FRESH);
 }

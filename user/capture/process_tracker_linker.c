@@ -100,8 +100,8 @@ int tracker_mapped_fd(const struct tracker *t, uint32_t i)
 
 /*
  * Each mapping of any process wakes sbt-trace up. So reports are requested only while a traced
- * process has no probe on its own linker, and until the next tracker_step() afterwards: starting
- * and stopping the reports interrupts all CPUs. Return true if this call starts them.
+ * process has no probe on its own linker. They end at the next tracker_step() after that, because
+ * starting and stopping the reports interrupts all CPUs. Return true if this call starts them.
  */
 bool tracker_watch(struct tracker *t)
 {

@@ -81,7 +81,7 @@ void run_facts_live_prices(struct run_facts_live *run_facts_live, struct attach_
  */
 int run_facts_live_prices_all(struct run_facts_live *run_facts_live, void (*drain)(void *ctx),
 			      void *ctx);
-/* Update the costs since run_facts_live_base() that are not kept for each process. */
+/* Update the costs that are not kept for each process. They count from run_facts_live_base(). */
 const struct report_env *run_facts_live_priced(struct run_facts_live *run_facts_live);
 /* Return the known cost of one crossing for this process in ns; NAN: unknown. */
 double run_facts_live_price(struct run_facts_live *run_facts_live, const struct model_proc *proc);

@@ -254,8 +254,8 @@ static void print_across(struct textout *t, const struct series *s, enum shown s
 		for (c = 0; c < columns && !series_at(s, r, c); c++)
 			;
 		/*
-		 * Skip a row without columns: a label without "/", such as that of the sequential
-		 * program.
+		 * Skip a row without columns, which a label without "/" makes (for example the
+		 * label of the sequential program).
 		 */
 		if (c == columns)
 			continue;

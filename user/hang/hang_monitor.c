@@ -93,7 +93,10 @@ static uint32_t add_known(struct hang_monitor *h, struct known known)
 	return h->nknown++;
 }
 
-/* Return the hang with this first arrival, which is added if it is new, or HANG_NONE. */
+/*
+ * Return the hang with this first arrival. Add the hang if it is new. Return HANG_NONE when out of
+ * memory.
+ */
 static uint32_t find_known(struct hang_monitor *h, const struct arrival *p)
 {
 	uint32_t i;
@@ -146,8 +149,8 @@ static void close_known(struct hang_monitor *h, uint64_t now)
 		if (k->over || k->lasts || k->seen)
 			continue;
 		/*
-		 * A killed process never left the barrier. Otherwise the records of threads that
-		 * left may be delayed.
+		 * A process that was killed never left the barrier. If the process is alive, the
+		 * records of threads that left may be delayed.
 		 */
 		if (!has_opened(h, k) && !proc_alive((int)k->pid)) {
 			k->lasts = true;

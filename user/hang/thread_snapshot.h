@@ -3,7 +3,8 @@
 /*
  * Read the present position of each thread of a process: state, system call, user stack. No thread
  * is stopped or signalled. The registers of a blocked thread come from the kernel's task iterator,
- * or from /proc where there is none, and its stack from its memory. A running thread is sampled.
+ * or from /proc if there is no iterator. Its stack comes from the process's memory. A running
+ * thread is sampled.
  */
 #ifndef HANG_THREAD_SNAPSHOT_H
 #define HANG_THREAD_SNAPSHOT_H

@@ -31,7 +31,10 @@ int align_crossing(struct align *align, uint32_t clock, const struct model_cross
 void align_drop(struct align *align, uint32_t clock);
 
 struct align_found {
-	/* number of episodes shared with solved clocks; 0: the offset of this clock is unknown */
+	/*
+	 * number of episodes shared with clocks of known offset; 0: the offset of this clock is
+	 * unknown
+	 */
 	uint64_t meetings;
 	uint64_t uncertain_ns; /* the largest possible error of the offset */
 	bool contradicts; /* no offset fits: a clock jumped, or records were lost */

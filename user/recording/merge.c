@@ -426,7 +426,7 @@ static uint64_t key_of(const struct contents_item *item)
 	}
 }
 
-/* Read the next item of @s unless there is one. Return 0 or -errno. */
+/* Read the next item of @s, unless one has been read already. Return 0 or -errno. */
 static int look_ahead(struct merge *m, struct source *s)
 {
 	uint64_t key;

@@ -37,7 +37,7 @@ int recording_begin(struct recording *recording, struct model *model);
  */
 void recording_process(struct recording *recording, const struct model_proc *process);
 /*
- * Write the recording so far, and all later records, to the file. Call this when the traced program
+ * Write the recording so far, and all later records, to the file. Call this once the traced program
  * runs. Further calls do nothing. Return 0 or -errno after an error message.
  */
 int recording_keep(struct recording *recording);

@@ -157,7 +157,9 @@ static bool is_news(struct contents_writer *w, uint64_t key)
 
 	if (hash_get(&w->answers, key, &was) && was == now)
 		return false;
-	/* Limit the memory of long runs: answers are then written again. */
+	/*
+	 * Limit the memory of long runs. Afterwards, even unchanged answers are written once more.
+	 */
 	if (hash_count(&w->answers) >= ANSWERS_MOST)
 		hash_free(&w->answers);
 	if (hash_put(&w->answers, key, now))
