@@ -90,7 +90,8 @@ uint64_t ceiling_choose(const struct ceiling_process *p, double limit);
  * Decide on all processes and fill @out, one entry for each. No process may cost more than @limit,
  * a share of its time. Return the probe groups to remove for all processes. A process loses at
  * least the groups that cost too much. It may lose more together with its process group, or if
- * probes are removed for all. The next interval shows whether its cost is then below the limit.
+ * probes are removed for all. The next interval shows whether the process's cost is then below the
+ * limit.
  */
 uint64_t ceiling_decide(const struct ceiling_process *processes, uint32_t n, double limit,
 			struct ceiling_verdict *out);

@@ -446,7 +446,10 @@ static void released_words(const struct culprit_env *env, const struct culprit *
 	}
 }
 
-/* Return the clause for a wait without a standard reason, or NULL if the wait is unknown. */
+/*
+ * Return the clause for a wait with another reason (a stop, a child process, a signal), or NULL if
+ * the reason is unknown.
+ */
 static const char *other_clause(const struct model_block *b)
 {
 	if (b->reason != MODEL_BLOCKED_OTHER || !b->ns)

@@ -51,8 +51,8 @@ struct observed_episode {
 };
 
 /*
- * Output while the program runs. Episodes are valid during the call. A function that is NULL is not
- * called.
+ * Functions that print output while the program runs. Episodes are valid during the call. A
+ * function that is NULL is not called.
  */
 struct observer_output {
 	void (*watched)(void *ctx, const struct observed_episode *episode); /* -w */

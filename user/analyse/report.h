@@ -350,13 +350,13 @@ struct report_process {
 	double inside_oncpu;
 	const char *exit_detection; /* "return probe", "ret instructions", ...; NULL if unknown */
 	/*
-	 * wait_ns over the time of its threads, each from its start to its end. This share is in
-	 * the first line of the report. NAN if unknown.
+	 * wait_ns / the sum of the lifetimes of its threads. This share is in the first line of the
+	 * report. NAN if unknown.
 	 */
 	double wait_share;
 	/*
-	 * Waits over phase time x members, over all barriers that are not nested. NAN if unknown,
-	 * or if processes share its barriers.
+	 * Waits / (phase time x members), over all barriers that are not nested. NAN if unknown, or
+	 * if processes share its barriers.
 	 */
 	double imbalance;
 	uint64_t phase_wait_ns, phase_thread_ns; /* dividend and divisor of imbalance */

@@ -660,7 +660,10 @@ void verdict_barrier(struct report_barrier *b)
 					 : advice(b->pattern));
 }
 
-/* Return the waits as a share of the known time of its threads, or NAN if no time is known. */
+/*
+ * Return the waits as a share of the known time of the process's threads, or NAN if no time is
+ * known.
+ */
 static double waiting_share(const struct report_process *p)
 {
 	uint64_t time = 0;
@@ -793,7 +796,10 @@ static bool verdict_special(struct report_process *p, const struct report_barrie
 		return true;
 	}
 	if (p->meets_others) {
-		/* Its own efficiencies do not cover episodes in which other processes take part. */
+		/*
+		 * The process's own efficiencies do not cover episodes in which other processes
+		 * take part.
+		 */
 		add_lost(t, p, NULL, 0);
 		add(t, ". It shares these barriers with other processes: see its group.");
 		return true;

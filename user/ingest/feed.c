@@ -528,8 +528,8 @@ static int feed_label(struct feed *f, const struct sbt_label *label)
 
 /*
  * Feed a new thread. A thread that was found at its first crossing began earlier than the crossing
- * (start_ns). If the thread began before tracing, it is fed from the start: with --aggregate no
- * further record may follow until its end.
+ * (start_ns). A thread that began before tracing is added from the start of tracing, because with
+ * --aggregate no further record may follow until its end.
  */
 static int feed_thread(struct feed *f, const struct sbt_event *e)
 {

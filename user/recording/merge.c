@@ -67,7 +67,10 @@ static bool same_host(const struct contents *a, const struct contents *b)
 	return x && y && !strcmp(x, y);
 }
 
-/* A recording counts the ranks that it could see. Their sum is the size of the communicator. */
+/*
+ * A recording counts the ranks that it could see. The sum of these counts is the size of the
+ * communicator.
+ */
 static int note_team(struct source *s, const struct model_input *in)
 {
 	const struct model_crossing *x = in->type == MODEL_INPUT_CROSSING ? in->crossing : NULL;

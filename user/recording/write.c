@@ -275,8 +275,8 @@ static void write_crossing(struct contents_writer *w, const struct model_crossin
 		return;
 	}
 	/*
-	 * The site of the last crossing has been noted. A thread's first crossing may have the same
-	 * site number.
+	 * The site of the thread's last crossing has been noted already. Before the first crossing,
+	 * last.site is not a site, but may equal the number of one.
 	 */
 	if (x.site != w->known[number].last.site || !w->known[number].left_ns)
 		note_site(w, x.site);
