@@ -27,7 +27,7 @@ static bool is_part(const struct report_barrier *b)
 }
 
 /*
- * Return whether the barrier's phases contain work between barriers that were not traced to the
+ * Return whether the barrier's phases contain time at other barriers, which were not traced to the
  * end.
  */
 static bool is_beside(const struct report_barrier *b)

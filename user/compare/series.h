@@ -104,8 +104,8 @@ struct series_point {
 	/* Number of threads that crossed barriers; SERIES_NONE if none, or if the runs differ. */
 	uint32_t threads;
 	/*
-	 * Time of the longest process or group. For a process with a recorded start and end, from
-	 * start to end.
+	 * Time of the longest process or group. For a process with a recorded start and end, this
+	 * is the time from start to end.
 	 */
 	struct series_time time;
 	bool whole; /* a run had no crossings, so the length of its recording is its time */

@@ -542,7 +542,7 @@ static void put_nested(struct chrome *c, const struct model_episode *e,
 }
 
 /*
- * Write the slices of one thread. Return the time at which the slice after its wait begins,
+ * Write the slices of one thread. Return the time at which the slice after its wait begins, or
  * MODEL_UNKNOWN if there is no such slice.
  */
 static uint64_t put_member(struct chrome *c, const struct model_episode *e,

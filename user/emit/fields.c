@@ -944,7 +944,7 @@ static const struct emit_field end_fields[] = {
 const struct emit_record fields_rec_end = {
 	"end", sizeof(struct fields_end), end_fields, "The end of the output"
 };
-/* The last line of the output always has the type "end", so interim reports need another. */
+/* The last line of the output always has the type "end", so interim reports need another type. */
 const struct emit_record fields_rec_interim = {
 	"interim", sizeof(struct fields_end), end_fields, "The end of an interim report"
 };

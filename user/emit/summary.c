@@ -198,8 +198,8 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 	const struct report_efficiency *e = &p->efficiency;
 	const char *at_most = p->untraced ? "at most " : "";
 	/*
-	 * The time that PE is a share of (see positions_efficiency()). A group and an OpenMP team
-	 * count with all threads for the whole elapsed time.
+	 * The time that PE is a share of (see positions_efficiency()). For a group or an OpenMP
+	 * team, it is the elapsed time of all threads.
 	 */
 	const char *of =
 		g || isfinite(p->omp_serialisation) ? "elapsed time × threads" : "thread time";
@@ -674,7 +674,10 @@ static void cost_prices(struct textout *t, const struct report *r)
 		     textout_time(cpu, r->tracer_cpu_ns));
 }
 
-/* Shares of one CPU from which the cost of accounting is reported, and is a warning. */
+/*
+ * The cost of accounting is reported if it is at least SWITCHES_REPORTED of one CPU, and is a
+ * warning if it is at least SWITCHES_MAX.
+ */
 #define SWITCHES_REPORTED 0.01
 #define SWITCHES_MAX	  0.1
 

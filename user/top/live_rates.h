@@ -121,7 +121,8 @@ double live_rates_per_second(const struct live_rates *live_rates, uint64_t amoun
 double live_rates_imbalance(const struct live_rates_row *row);
 /*
  * Return the cause that explains most of the lost time, and its share of that time. Return NULL if
- * the cause is unknown, or if too little time is lost to have a cause (*balanced).
+ * the cause is unknown, or if so little time is lost that no cause is named. In the latter case,
+ * set *balanced.
  */
 const char *live_rates_cause(const struct live_rates_row *row, double *share, bool *balanced);
 
