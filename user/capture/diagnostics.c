@@ -29,9 +29,9 @@ static void note_single_thread(const struct diagnostics *r)
 		    b->team_max == 1 && b->objects > 1) {
 			remark_note(REMARK_WARN, "user_barrier", 0,
 				    "-b: barriers of user functions are distinguished by an "
-				    "argument, and no two threads met at the same barrier: give "
+				    "argument, and no two threads crossed the same barrier: give "
 				    "@N, the number of the argument that is the barrier, or @all "
-				    "if all callers meet");
+				    "if all callers wait for each other");
 			return;
 		}
 	}
@@ -570,7 +570,7 @@ static void note_candidates(const struct diagnostics *r)
 	}
 	if (c.n > CANDIDATES_SHOWN)
 		remark_note(REMARK_HINT, "candidate", 0,
-			    "and %u more objects at which threads may have met",
+			    "and %u more objects at which threads may have waited for each other",
 			    c.n - CANDIDATES_SHOWN);
 }
 
@@ -851,6 +851,6 @@ void diagnostics_unnamed(const struct address_spaces *spaces)
 			    "--debuginfod: the servers did not answer within a minute and were not "
 			    "asked again: names come from local files only");
 	if (more)
-		remark_note(REMARK_WARN, "unnamed", 0,
-			    "and %u more files of which not all names are known", more);
+		remark_note(REMARK_WARN, "unnamed", 0, "and %u more files with unknown names",
+			    more);
 }

@@ -52,7 +52,8 @@ const struct emit_record fields_rec_frame = {
 #define A(m) AT(report_hang_arrived, m)
 static const struct emit_field arrived_fields[] = {
 	FIELDS_THREAD_OF(report_hang_arrived),
-	{ "arrive_ns", EMIT_T_NS, A(arrive_ns), .help = "time of arrival, from clock_start_ns" },
+	{ "arrive_ns", EMIT_T_NS, A(arrive_ns),
+	  .help = "time of arrival, relative to clock_start_ns" },
 	{ "waited_ns", EMIT_NS, A(waited_ns), .help = "time waited since the arrival" },
 	FIELDS_SOURCE_OF(report_hang_arrived, "function that contains the call site"),
 	END
@@ -116,7 +117,7 @@ static const struct emit_field hang_fields[] = {
 	{ "count", EMIT_U32, H(count), .flags = FIELDS_ZERO,
 	  .help = "number of threads that must arrive" },
 	{ "t_ns", EMIT_T_NS, H(t_ns), .flags = FIELDS_KEY,
-	  .help = "time when sbt-trace examined the barrier, from clock_start_ns" },
+	  .help = "time when sbt-trace examined the barrier, relative to clock_start_ns" },
 	{ "waited_ns", EMIT_NS, H(waited_ns), .help = "time since the first arrival" },
 	{ "told", EMIT_U32, H(reported), .help = "number of earlier reports of this hang" },
 	{ "over", EMIT_BOOL, H(over),

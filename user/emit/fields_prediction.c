@@ -70,7 +70,7 @@ static const struct emit_field prediction_fields[] = {
 	  .look = EMIT_COMMON, .flags = FIELDS_DROP,
 	  .help = "predicted time if remote data cost nothing; null: there is no remote data" },
 	{ "recording", EMIT_STRING, P(recording),
-	  .help = "path of the recording, if there are several; null: there is one" },
+	  .help = "path of the recording, if there are several; null: there is only one" },
 	{ "phases", EMIT_ARRAY, LIST(prediction, phases, nphases),
 	  .sub = &fields_rec_prediction_phase, .help = "predicted phases, most time first" },
 	END
