@@ -51,8 +51,8 @@ int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, 
  */
 int chrome_episode(struct chrome *c, const struct model *model, const struct model_episode *e);
 /*
- * Leave out details once @bytes are written (instead of 64 MiB), and more details once three times
- * @bytes are written. Call it after chrome_begin().
+ * Leave out details from @bytes on instead of 64 MiB, and more from three times @bytes on. Call it
+ * after chrome_begin().
  */
 void chrome_limit(struct chrome *c, uint64_t bytes);
 /* Return whether anything was left out so far. */

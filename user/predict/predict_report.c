@@ -307,8 +307,7 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 	if (f->detached)
 		ASSUME(n,
 		       "%u process%s not traced to %s end (--cost-limit): the prediction is for "
-		       "the "
-		       "traced time only, as if the run had ended with it.",
+		       "the traced time only, as if the run had ended with it.",
 		       f->detached, f->detached == 1 ? " was" : "es were",
 		       f->detached == 1 ? "its" : "their");
 	if (f->detached_parts)
@@ -319,8 +318,7 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 	if (f->forks)
 		ASSUME(n,
 		       "%llu start%s of a parallel part %s worked out (a guess): before each "
-		       "start, "
-		       "one thread computes and the others wait.",
+		       "start, one thread computes and the others wait.",
 		       (unsigned long long)f->forks, plural(f->forks),
 		       f->forks == 1 ? "is" : "are");
 }

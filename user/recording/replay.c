@@ -480,8 +480,7 @@ static int end(struct replay *r)
 
 	if (r->too_large)
 		msg_warn("%s needs more memory than a recording of its size may take: only the "
-			 "first "
-			 "%.3f s were read",
+			 "first %.3f s were read",
 			 r->paths[0], (double)(r->last_ns - merge_start(r->merge)) / 1e9);
 	for (i = 0; i < r->n; i++)
 		report_state(r, i);
