@@ -174,8 +174,8 @@ static void test_detached_parts(void **state)
 		f, TEXT(kind, "cost_limit"), IS(pid, PID),
 		TEXT(text,
 		     "Barriers of pthread traced only up to 1.250 s: tracing cost 34 % of its "
-		     "thread time (estimated; --cost-limit 5). Phases and work at other barriers "
-		     "then include what happened at these; efficiencies are unknown."));
+		     "thread time (estimated; --cost-limit 5). Later phases and work at other "
+		     "barriers include the time at these barriers; efficiencies are unknown."));
 	sheds[0].function = "my_barrier";
 	f = only(b);
 	assert_non_null(f);

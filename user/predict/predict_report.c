@@ -246,9 +246,9 @@ static void assume_threads(struct notes *n, const struct prediction_source *s)
 	char quantum[32];
 
 	ASSUME(n,
-	       "The prediction is for the %u thread%s that met at barriers. Each does on the "
-	       "target what it did here, in the same order. Work that is distributed at run time "
-	       "may go to other threads there.",
+	       "The prediction is for the %u thread%s that crossed barriers. Each does on the "
+	       "target what it did here, in the same order. On the target, work that is "
+	       "distributed at run time may go to other threads.",
 	       s->in->nthreads, plural(s->in->nthreads));
 	ASSUME(n,
 	       "Computing takes %g times as long as here (MipsRatio), whatever runs at the same "
@@ -295,7 +295,7 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 		       time_of(t, f->steal_ns), time_of(u, f->throttled_ns));
 	if (f->before_ns + f->after_ns > 0)
 		ASSUME(n,
-		       "For %s before the threads that meet began, and %s after they had ended, "
+		       "For %s before the barrier threads began, and %s after they had ended, "
 		       "one thread was alone: all of that time counts as computing on one "
 		       "processor.",
 		       time_of(t, f->before_ns), time_of(u, f->after_ns));
@@ -307,8 +307,7 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 	if (f->detached)
 		ASSUME(n,
 		       "%u process%s not traced to %s end (--cost-limit): the prediction is for "
-		       "the time "
-		       "before, as if the run had ended then.",
+		       "the traced time only, as if the run had ended with it.",
 		       f->detached, f->detached == 1 ? " was" : "es were",
 		       f->detached == 1 ? "its" : "their");
 	if (f->detached_parts)
@@ -318,9 +317,8 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 		       f->detached_parts, f->detached_parts == 1 ? "" : "es");
 	if (f->forks)
 		ASSUME(n,
-		       "%llu start%s of a parallel part %s worked out (a guess): until then one "
-		       "thread "
-		       "computes and the others wait.",
+		       "%llu start%s of a parallel part %s worked out (a guess): before each "
+		       "start, one thread computes and the others wait.",
 		       (unsigned long long)f->forks, plural(f->forks),
 		       f->forks == 1 ? "is" : "are");
 }
