@@ -5,7 +5,7 @@
 #define BPF_MAPS_H
 
 #include "kernel.h"
-#include "state.h"
+#include "sbt/state.h"
 
 /* Targets of tail calls that never happen: stack_of_its_own(). One for each attach method. */
 struct {

@@ -4,7 +4,7 @@
  * Read the user registers of the threads of one process without stopping them. This is a separate
  * BPF object: it is loaded where nothing is traced, and a kernel that refuses it can still trace.
  */
-#include "regs.h"
+#include "sbt/regs.h"
 #include "userregs.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

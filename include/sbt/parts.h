@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * The list of parts that are measured for a thread's phase, in addition to its times on a CPU, in
- * the run queue and blocked (SBT_TIME_* in bpf/state.h). The accounts and records of the BPF
+ * the run queue and blocked (SBT_TIME_* in sbt/state.h). The accounts and records of the BPF
  * programs, the model's sums, the report and its fields are made from this list. A new metric is a
  * row here, the statement in bpf/ that counts it, and a row at the end of the list in
  * recording/inputs.c.

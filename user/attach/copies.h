@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../bpf/state.h"
 #include "base/hash.h"
+#include "sbt/state.h"
 
 /* Bytes of the file that are kept before and after a breakpoint. */
 #define COPIES_AROUND 32

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /* What the iterator over threads writes. User space and the BPF program are from the same build. */
-#ifndef BPF_REGS_H
-#define BPF_REGS_H
+#ifndef SBT_REGS_H
+#define SBT_REGS_H
 
 #include "sbt/record.h"
 
@@ -24,4 +24,4 @@ struct sbt_regs {
 	__u64 returns[SBT_REGS_RETURNS];
 };
 
-#endif /* BPF_REGS_H */
+#endif /* SBT_REGS_H */
