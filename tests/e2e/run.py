@@ -7,7 +7,7 @@
                      all tests, or those with a PATTERN in their name; -l lists them
 
 One line a test, and a last line "N passed, N failed". With --seconds no test begins after N seconds: the number of tests
-that were left out is printed, and a test that failed is run once more at once.
+that were left out is printed, and a test that failed before that is run once more at once.
 
 Many tests want the machine for themselves: they hold times against a program's own, or look at everything that runs. Those
 that do neither (harness.shared) are run first, LANES at a time, each lane by a process that ends what its own tests leave;
@@ -312,8 +312,16 @@ def main():
         left_out += len(left_ones)
         bad_ones += [t for n, t in enumerate(some) if n not in good_ones | left_ones]
     late = []
+    def once_more(name, function):
+        if not quick:
+            return anew(name, function, again, meanwhile)
+        if time.monotonic() <= deadline:
+            return run(name, function)
+        print(f"FAIL {name}: not run again, as {arguments.seconds:.0f} s were over", flush=True)
+        return False
+
     for name, function in bad_ones:
-        good = run(name, function) if quick else anew(name, function, again, meanwhile)
+        good = once_more(name, function)
         again += 1
         passed += good
         if not good:
@@ -324,7 +332,7 @@ def main():
             continue
         good = run(name, function, "AGAIN")
         if not good:
-            good = run(name, function) if quick else anew(name, function, again, meanwhile)
+            good = once_more(name, function)
             again += 1
         passed += good
         if not good:
