@@ -5,7 +5,7 @@
 #define BPF_MAPS_H
 
 #include "kernel.h"
-#include "state.h"
+#include "sbt/state.h"
 
 /*
  * Targets of the tail calls in stack_of_its_own(), which never happen. One map for each attach

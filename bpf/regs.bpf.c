@@ -5,7 +5,7 @@
  * BPF object, because it is also loaded where nothing is traced, and because sbt-trace can trace on
  * a kernel that refuses it.
  */
-#include "regs.h"
+#include "sbt/regs.h"
 #include "userregs.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -14,7 +14,7 @@
 
 /*
  * Times (ns) of the thread's states in its phase. At any moment the thread is on a CPU, or ready to
- * run, or blocked. The BPF programs keep these times as an array (SBT_TIME_* in bpf/state.h).
+ * run, or blocked. The BPF programs keep these times as an array (SBT_TIME_* in sbt/state.h).
  */
 #define SBT_PART_ONCPU(X, arg) \
 	X(oncpu_ns, arg, "oncpu_ns", "on CPU", "part of work_ns: on a CPU, including fault_ns")

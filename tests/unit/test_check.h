@@ -42,6 +42,12 @@ static inline void close_at_end(const int *fd)
 		close(*fd);
 }
 
+/* Select the test cases to run. cmocka itself reads no environment variable. */
+__attribute__((constructor)) static void filter_cases(void)
+{
+	cmocka_set_test_filter(getenv("CMOCKA_TEST_FILTER"));
+}
+
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 /* The rows of a table and their number, as two arguments of a function. */

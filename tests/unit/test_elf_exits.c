@@ -28,8 +28,7 @@ static const char source[] = ASSEMBLED_MACROS
 	"puts@plt\nend leaves\n"
 	/* A function that ends with a jump to a function that returns at once. */
 	"begin gives_back\n test %edi, %edi\n je 1f\ngives_back_1: jmp sem_post@plt\n1: "
-	"nop\ngives_back_2: jmp "
-	"pthread_mutex_unlock@plt\nend gives_back\n"
+	"nop\ngives_back_2: jmp pthread_mutex_unlock@plt\nend gives_back\n"
 	"begin only\n nop\n jmp puts@plt\nend only\n"
 	/* A function that ends with a jump through a register, to an unknown target. */
 	"begin anywhere\n jmp *%rdi\n ret\nend anywhere\n"

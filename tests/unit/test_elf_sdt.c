@@ -125,8 +125,7 @@ static void expect_as_readelf(const struct fixture *f, const char *name,
 	fixture_output(f, theirs, sizeof(theirs),
 		       "readelf -nW %s | awk '$1 == \"Name:\" { name = $2 } $1 == \"Location:\" { "
 		       "gsub(\",\", \"\"); at = $2 } $1 == \"Arguments:\" { sub(\".*Arguments: "
-		       "*\", \"\"); "
-		       "print name, at, $0 }'",
+		       "*\", \"\"); print name, at, $0 }'",
 		       name);
 	for (size_t i = 0; i < list->n; i++)
 		n += (size_t)snprintf(ours + n, sizeof(ours) - n, "%s 0x%016llx %s\n",

@@ -773,8 +773,7 @@ static void test_ranks(void **state)
 	};
 	s->in.nthreads = 4;
 	h = assert_hang(s, HANG_NEVER_FILLS, NULL);
-	assert_says(h->text, "rank 2 (pid 300), which was in the last episode and has "
-			     "ended");
+	assert_says(h->text, "rank 2 (pid 300), which was in the last episode and has ended");
 }
 
 /* Thread numbers of several processes do not identify threads. */
@@ -1083,8 +1082,7 @@ static void test_message(void **state)
 	calls(s, 2, "MPI_Recv", HANG_ON_MESSAGE)->holder = TID(0);
 	assert_hang(s, HANG_DEADLOCK,
 		    "deadlock: rank 2 (pid 103) waits in MPI_Recv at x.c:55 for rank 0 (pid "
-		    "101), which waits at "
-		    "the barrier at x.c:30 for rank 2");
+		    "101), which waits at the barrier at x.c:30 for rank 2");
 	/*
 	 * If a thread keeps exchanging messages, it is not known to wait for another thread
 	 * forever.

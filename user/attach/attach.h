@@ -13,8 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "../bpf/state.h"
 #include "base/options.h"
+#include "sbt/state.h"
 
 const char *attach_method_name(enum attach_method method);
 

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../bpf/state.h"
 #include "base/hash.h"
+#include "sbt/state.h"
 
 /* Number of bytes of the file that are kept before a breakpoint, and also after it. */
 #define COPIES_AROUND 32

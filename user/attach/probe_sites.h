@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../bpf/state.h"
+#include "sbt/state.h"
 
 /* A probe. */
 struct probe_sites_probe {

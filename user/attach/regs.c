@@ -12,10 +12,10 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "../bpf/regs.h"
 #include "attach/link.h"
 #include "base/grow.h"
 #include "regs.skel.h"
+#include "sbt/regs.h"
 
 #define READ_BYTES 32768 /* size of a read; the kernel returns less than this at a time */
 

@@ -734,8 +734,7 @@ static void note_not_looked_for(const struct diagnostics *r)
 		return;
 	remark_note(REMARK_HINT, "not_looked_for", 0,
 		    "unnamed barriers (on condition variables or futexes) and fork-join rounds "
-		    "were not "
-		    "looked for; %s",
+		    "were not looked for; %s",
 		    o->mode == OPTIONS_SYSTEM && o->aggregate
 			    ? "without --aggregate, and with --discover, they are"
 		    : o->mode == OPTIONS_SYSTEM ? "with --discover they are"

@@ -26,8 +26,8 @@ struct elf_symbols {
 
 /* The values of DT_* entries; 0: absent. Addresses are as linked. */
 struct elf_dynamic {
-	uint64_t symtab, strtab, strsz, hash, gnu_hash, verdef, verdefnum, soname, flags_1, rpath,
-		runpath;
+	uint64_t symtab, strtab, strsz, hash, gnu_hash, verdef, verdefnum, soname, flags_1;
+	uint64_t rpath, runpath;
 	uint64_t libraries[ELF_LIBRARIES_MAX]; /* offsets of names in the string table */
 	uint32_t nlibraries; /* ELF_LIBRARIES_MAX + 1 if there are more */
 	/*

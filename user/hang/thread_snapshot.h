@@ -66,8 +66,8 @@ struct snapshot_thread {
 	int64_t syscall; /* number of the blocking system call; -1: none; -2: unknown */
 	uint64_t args[6]; /* arguments of the system call */
 	char wchan[64]; /* kernel function in which the thread waits; "": unknown */
-	uint64_t cpu_ns,
-		runq_ns; /* total time on a CPU, and waiting for a CPU; UINT64_MAX: unknown */
+	/* total time on a CPU, and waiting for a CPU; UINT64_MAX: unknown */
+	uint64_t cpu_ns, runq_ns;
 	uint64_t start_ticks; /* from /proc/.../stat: detects a reused tid; 0: unknown */
 	/*
 	 * Context switches. If two looks found the same number, the thread did not run between the

@@ -31,7 +31,7 @@ int ingest_run(struct ingest *ingest, uint64_t until_ns);
  */
 struct ingest_verdict {
 	uint32_t tgid, inc;
-	uint32_t state; /* SBT_OBJECT_* of bpf/state.h */
+	uint32_t state; /* SBT_OBJECT_* of sbt/state.h */
 	uint64_t object;
 };
 

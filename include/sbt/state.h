@@ -5,8 +5,8 @@
  * (attach/), which reads and writes the same structs. Keep this header free of BPF and kernel
  * includes.
  */
-#ifndef BPF_STATE_H
-#define BPF_STATE_H
+#ifndef SBT_STATE_H
+#define SBT_STATE_H
 
 #include <linux/types.h>
 
@@ -1012,4 +1012,4 @@ struct sbt_counts {
 
 #define SBT_COUNT_SLOTS 64
 
-#endif /* BPF_STATE_H */
+#endif /* SBT_STATE_H */

@@ -4,8 +4,8 @@
  * The struct that the iterator over threads writes. User space and the BPF program are from the
  * same build.
  */
-#ifndef BPF_REGS_H
-#define BPF_REGS_H
+#ifndef SBT_REGS_H
+#define SBT_REGS_H
 
 #include "sbt/record.h"
 
@@ -27,4 +27,4 @@ struct sbt_regs {
 	__u64 returns[SBT_REGS_RETURNS];
 };
 
-#endif /* BPF_REGS_H */
+#endif /* SBT_REGS_H */
