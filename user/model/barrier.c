@@ -7,6 +7,7 @@
 #include "model/internal.h"
 
 #include "base/array.h"
+#include "base/grow.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ static bool one_site(const struct episode *e)
 static int collect_sites(struct model *m, const struct episode *e, uint32_t *n)
 {
 	uint32_t i, kept = 1;
-	int err = model_grow((void **)&m->sites, &m->cap_sites, e->n, sizeof(*m->sites));
+	int err = grow(m->sites, m->cap_sites, e->n);
 
 	if (err)
 		return err;
@@ -209,7 +210,7 @@ int barrier_thread(struct row *r, struct thread *t, struct model_barrier_thread 
 	}
 	if (!hash_get(&r->by_thread, t->index, &pos)) {
 		pos = r->pub.nthreads;
-		err = model_grow((void **)&r->pub.threads, &r->cap_threads, pos + 1, sizeof(*bt));
+		err = grow(r->pub.threads, r->cap_threads, pos + 1);
 		if (!err)
 			err = hash_put(&r->by_thread, t->index, pos);
 		if (err)
@@ -243,7 +244,7 @@ int barrier_phase(struct row *r, uint32_t from, struct model_phase **out)
 		return 0;
 	}
 	if (i == r->pub.nphases) {
-		err = model_grow((void **)&r->pub.phases, &r->cap_phases, i + 1, sizeof(*ph));
+		err = grow(r->pub.phases, r->cap_phases, i + 1);
 		if (err)
 			return err;
 		ph = &r->pub.phases[r->pub.nphases++];
@@ -309,7 +310,7 @@ int barrier_join_threads(struct row *to, const struct row *from)
 	int err;
 
 	if (!to->pub.nthreads) {
-		err = model_grow((void **)&to->pub.threads, &to->cap_threads, 1, sizeof(*sum));
+		err = grow(to->pub.threads, to->cap_threads, 1);
 		if (err)
 			return err;
 		to->pub.threads[to->pub.nthreads++] =
@@ -345,8 +346,7 @@ static int unlink_row(struct model *m, struct row *r)
 int barrier_empty(struct model *m, struct row *r)
 {
 	uint32_t index = r->index;
-	int err = model_grow((void **)&m->free_rows, &m->cap_free_rows, m->nfree_rows + 1,
-			     sizeof(*m->free_rows));
+	int err = grow(m->free_rows, m->cap_free_rows, m->nfree_rows + 1);
 
 	if (!err)
 		err = unlink_row(m, r);

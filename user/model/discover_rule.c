@@ -3,6 +3,7 @@
 #include "model/discover_internal.h"
 
 #include "base/array.h"
+#include "base/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -253,7 +254,7 @@ static bool same_members(struct object *o, bool replace)
 		return false;
 	sort_members(o, members);
 	same = n == o->nset && !memcmp(members, o->set, n * sizeof(*members));
-	if (!same && replace && !discover_grow((void **)&o->set, &o->cap_set, n, sizeof(*o->set))) {
+	if (!same && replace && !grow(o->set, o->cap_set, n)) {
 		memcpy(o->set, members, n * sizeof(*members));
 		o->nset = n;
 	}

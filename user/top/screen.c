@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "base/array.h"
+#include "base/grow.h"
 #include "base/hash.h"
 
 struct screen *screen_new(bool ascii)
@@ -229,15 +230,12 @@ static int add_places(const struct screen *s, struct place *places, uint32_t *n,
 int screen_arrange(struct screen *s)
 {
 	struct place *places = calloc(s->n + 1, sizeof(*places));
-	const struct screen_item **rows =
-		reallocarray(s->rows, s->n + 1, sizeof(const struct screen_item *));
 	struct hash at = { 0 };
 	uint32_t n = 0;
-	int err;
+	int err = places ? grow(s->rows, s->cap_rows, s->n) : -ENOMEM;
 
-	if (rows)
-		s->rows = rows;
-	err = places && rows ? add_places(s, places, &n, &at) : -ENOMEM;
+	if (!err)
+		err = add_places(s, places, &n, &at);
 	s->nrows = 0;
 	if (err)
 		goto out;
