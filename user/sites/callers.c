@@ -274,11 +274,9 @@ static struct code *code_get(struct callers *c, struct address_space *space, uin
 	 */
 	if (code)
 		return code;
-	code = calloc(1, sizeof(*code));
-	if (!code || hash_put_ptr(&c->codes, code_key(&at), code)) {
-		free(code);
+	code = hash_new_ptr(&c->codes, code_key(&at), sizeof(*code));
+	if (!code)
 		return NULL;
-	}
 	code->at = at;
 	if (at.module)
 		code->target = call_target(&at);
