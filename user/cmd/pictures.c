@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/grow.h"
 #include "base/msg.h"
+#include "base/number.h"
 #include "base/output.h"
 #include "emit/chrome.h"
 #include "emit/folded.h"
@@ -137,7 +138,7 @@ static int by_processors(const void *a, const void *b)
 {
 	const struct html_point *x = a, *y = b;
 
-	return x->processors < y->processors ? -1 : x->processors > y->processors;
+	return NUMBER_COMPARE(x->processors, y->processors);
 }
 
 /* One curve: measured runs by number of threads, or predictions by processors. */

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "ingest/ranks.h"
 #include "sites/family.h"
 
@@ -130,7 +131,7 @@ static int by_arrival(const void *a, const void *b)
 {
 	const struct arrival *x = a, *y = b;
 
-	return x->since_ns < y->since_ns ? -1 : x->since_ns > y->since_ns;
+	return NUMBER_COMPARE(x->since_ns, y->since_ns);
 }
 
 static uint64_t group_key(const struct arrival *p)

@@ -8,17 +8,11 @@
 
 #include "base/array.h"
 #include "base/grow.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int site_cmp(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
 
 static bool one_site(const struct episode *e)
 {
@@ -40,7 +34,7 @@ static int collect_sites(struct model *m, const struct episode *e, uint32_t *n)
 		return err;
 	for (i = 0; i < e->n; i++)
 		m->sites[i] = e->members[i].pub.site;
-	qsort(m->sites, e->n, sizeof(*m->sites), site_cmp);
+	qsort(m->sites, e->n, sizeof(*m->sites), number_compare_u32);
 	for (i = 1; i < e->n; i++)
 		if (m->sites[i] != m->sites[kept - 1])
 			m->sites[kept++] = m->sites[i];

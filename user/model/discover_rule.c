@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/grow.h"
+#include "base/number.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -212,13 +213,6 @@ static void confirm(struct discover *d, struct object *o)
 	}
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 bool discover_has_waited(const struct object *o, uint32_t tid)
 {
 	uint32_t i;
@@ -237,7 +231,7 @@ static void sort_members(const struct object *o, uint32_t *out)
 	if (o->nnow)
 		memcpy(out, o->now, o->nnow * sizeof(*out));
 	out[o->nnow] = o->now_waker;
-	qsort(out, o->nnow + 1, sizeof(*out), by_number);
+	qsort(out, o->nnow + 1, sizeof(*out), number_compare_u32);
 }
 
 /*
@@ -269,7 +263,7 @@ void discover_set_members(struct object *o)
 
 static bool is_member(const struct object *o, uint32_t tid)
 {
-	return bsearch(&tid, o->set, o->nset, sizeof(*o->set), by_number);
+	return bsearch(&tid, o->set, o->nset, sizeof(*o->set), number_compare_u32);
 }
 
 bool discover_all_known(const struct object *o)

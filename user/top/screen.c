@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/grow.h"
 #include "base/hash.h"
+#include "base/number.h"
 
 struct screen *screen_new(bool ascii)
 {
@@ -106,11 +107,6 @@ static double value_of(const struct screen_item *it, enum screen_sort sort)
 	return isfinite(v) ? v : -1;
 }
 
-static int number_cmp(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int name_cmp(const struct screen_item *a, const struct screen_item *b)
 {
 	const char *x = a->kind == SCREEN_PROCESS ? a->comm : a->name;
@@ -118,26 +114,26 @@ static int name_cmp(const struct screen_item *a, const struct screen_item *b)
 	int c;
 
 	if (a->kind == SCREEN_THREAD)
-		return number_cmp(a->index, b->index);
+		return NUMBER_COMPARE(a->index, b->index);
 	c = strcmp(x ? x : "", y ? y : "");
-	return c ? c : number_cmp(a->pid, b->pid);
+	return c ? c : NUMBER_COMPARE(a->pid, b->pid);
 }
 
 static int item_cmp(const struct screen_item *a, const struct screen_item *b, enum screen_sort sort)
 {
 	double x = value_of(a, sort), y = value_of(b, sort);
-	int c = 0;
+	int c;
 
 	/* Sort nested barriers last: no sum includes them. */
 	if (a->nested != b->nested)
-		return a->nested ? 1 : -1;
+		return NUMBER_COMPARE(a->nested, b->nested);
 	if (sort == SCREEN_NAME)
 		c = name_cmp(a, b);
-	else if (x > y || x < y)
-		c = x > y ? -1 : 1;
+	else
+		c = NUMBER_COMPARE(y, x);
 	if (!c && a->kind == SCREEN_THREAD)
-		c = number_cmp(a->index, b->index);
-	return c ? c : number_cmp(a->key, b->key);
+		c = NUMBER_COMPARE(a->index, b->index);
+	return c ? c : NUMBER_COMPARE(a->key, b->key);
 }
 
 static int place_cmp(const void *a, const void *b)
