@@ -73,7 +73,7 @@ static void draw_episode(void *ctx, const struct model *model, const struct mode
 	assert_int_equal(chrome_episode(d->chrome, model, e), 0);
 }
 
-static void begin(struct drawn *d)
+static void begin_limited(struct drawn *d, uint64_t bytes)
 {
 	struct model_ops ops = { .ctx = d, .episode = draw_episode };
 
@@ -82,8 +82,13 @@ static void begin(struct drawn *d)
 	assert_non_null(d->file);
 	d->model = model_new(&ops, START);
 	assert_non_null(d->model);
-	assert_int_equal(chrome_begin(&d->chrome, d->file, &env, START), 0);
+	assert_int_equal(chrome_begin(&d->chrome, d->file, &env, START, bytes), 0);
 	assert_int_equal(model_add_process(d->model, PID, INC, 0, 0, START, true, DATA_HOSTILE), 0);
+}
+
+static void begin(struct drawn *d)
+{
+	begin_limited(d, CHROME_BYTES);
 }
 
 /*
@@ -409,8 +414,7 @@ static void test_thinned(void **state)
 	struct drawn d;
 	json_t *o, *events, *e, *meta;
 
-	begin(&d);
-	chrome_limit(d.chrome, 20000);
+	begin_limited(&d, 20000);
 	assert_false(chrome_thinned(d.chrome, &thinned));
 	for (i = 0; i < 1000; i++, t += 3000) {
 		meet(&d, 101, A, 2, t + 1000, t + 2100, i ? 1900 : 1000);
@@ -492,7 +496,7 @@ static void test_full(void **state)
 	begin(&d);
 	meet(&d, 101, A, 1, START + 1, START + 3, 1);
 	assert_int_equal(model_advance(d.model, START + 100), 0);
-	assert_int_equal(chrome_begin(&c, full, &env, START), 0);
+	assert_int_equal(chrome_begin(&c, full, &env, START, CHROME_BYTES), 0);
 	for (int i = 0; i < 1000 && !err; i++) {
 		m.arrive_ns += 10;
 		m.depart_ns += 10;

@@ -337,11 +337,6 @@ void counters_free(struct counters *c)
 	free(c);
 }
 
-uint32_t counters_n(const struct counters *c)
-{
-	return c->n;
-}
-
 const struct event_spec *counters_spec(const struct counters *c, uint32_t event)
 {
 	return &c->specs[event];
@@ -350,15 +345,6 @@ const struct event_spec *counters_spec(const struct counters *c, uint32_t event)
 bool counters_has(const struct counters *c, uint32_t event)
 {
 	return event < c->n && c->nopen[event];
-}
-
-uint32_t counters_nopen(const struct counters *c)
-{
-	uint32_t event, n = 0;
-
-	for (event = 0; event < c->n; event++)
-		n += counters_has(c, event);
-	return n;
 }
 
 const char *counters_reason(const struct counters *c, uint32_t event)

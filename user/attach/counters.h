@@ -23,8 +23,6 @@ struct counters; /* opaque */
 int counters_open(const struct event_spec *specs, uint32_t n, struct counters **out);
 void counters_free(struct counters *c);
 
-/* the number given to counters_open(), including dropped events */
-uint32_t counters_n(const struct counters *c);
 const struct event_spec *counters_spec(const struct counters *c, uint32_t event);
 /*
  * Return the number in perf_sw_ids of a software event that the accounting counts anyway, or
@@ -33,7 +31,6 @@ const struct event_spec *counters_spec(const struct counters *c, uint32_t event)
 int counters_kept(const struct event_spec *spec);
 /* Return whether the event is counted on at least one CPU. */
 bool counters_has(const struct counters *c, uint32_t event);
-uint32_t counters_nopen(const struct counters *c);
 
 /*
  * Return a sentence: why the event is not counted, or, if counters_has(), on which online CPUs it

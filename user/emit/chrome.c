@@ -13,10 +13,9 @@
 #include "emit/json.h"
 
 /*
- * From LEAN bytes on, counters and parts of phases are left out. From LEAN * TIMES bytes on,
- * several crossings of a thread are drawn as one slice.
+ * From the limit of chrome_begin() on, counters and parts of phases are left out. From TIMES this
+ * limit on, several crossings of a thread are drawn as one slice.
  */
-#define LEAN  (64ull << 20)
 #define TIMES 3
 
 /* Successive crossings of a thread that are drawn as one slice. */
@@ -47,7 +46,7 @@ struct chrome {
 	int err; /* first error */
 	uint64_t flows; /* number of flow ids used */
 	uint64_t crossings; /* number of ids used for nested crossings */
-	uint64_t lean; /* size in bytes from which less is drawn; see LEAN */
+	uint64_t lean; /* size in bytes from which less is drawn */
 	uint64_t written; /* bytes written */
 	/* time since start_ns at which counters were left out, and crossings joined; 0: not yet */
 	uint64_t lean_ns, together_ns;
@@ -642,7 +641,8 @@ int chrome_episode(struct chrome *c, const struct model *model, const struct mod
 
 /* --- begin and end ---------------------------------------------------------------------------- */
 
-int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, uint64_t start_ns)
+int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, uint64_t start_ns,
+		 uint64_t bytes)
 {
 	struct chrome *c = calloc(1, sizeof(*c));
 	int err;
@@ -653,7 +653,7 @@ int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, 
 	*c = (struct chrome){ .file = file,
 			      .env = env,
 			      .start_ns = start_ns,
-			      .lean = LEAN,
+			      .lean = bytes,
 			      .namer = report_namer_new() };
 	if (!c->namer) {
 		free(c);
@@ -780,11 +780,6 @@ static void put_left_out(struct chrome *c)
 		buf_printf(&c->buf, ",\"crossings_together\":%" PRIu64, c->drawn_together);
 	}
 	buf_str(&c->buf, "}}\n");
-}
-
-void chrome_limit(struct chrome *c, uint64_t bytes)
-{
-	c->lean = bytes;
 }
 
 bool chrome_thinned(const struct chrome *c, struct chrome_thinned *out)

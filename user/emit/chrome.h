@@ -39,22 +39,22 @@ struct chrome_thinned {
 	uint64_t crossings; /* number of crossings in such slices */
 };
 
+/* the usual limit of chrome_begin() */
+#define CHROME_BYTES (64ull << 20)
+
 /*
  * Begin a trace in @file, which the caller owns. @env names barriers and counters and must outlive
- * the trace; @start_ns is the start of tracing. Return 0 and the trace in *out, or -ENOMEM or the
- * error of the first write.
+ * the trace; @start_ns is the start of tracing. From @bytes on, details are left out, and more from
+ * three times @bytes on. Return 0 and the trace in *out, or -ENOMEM or the error of the first
+ * write.
  */
-int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, uint64_t start_ns);
+int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, uint64_t start_ns,
+		 uint64_t bytes);
 /*
  * Write an episode. Call this in the model's order of episodes. Return 0 or the first error, after
  * which nothing is written.
  */
 int chrome_episode(struct chrome *c, const struct model *model, const struct model_episode *e);
-/*
- * Leave out details from @bytes on instead of 64 MiB, and more from three times @bytes on. Call it
- * after chrome_begin().
- */
-void chrome_limit(struct chrome *c, uint64_t bytes);
 /* Return whether anything was left out so far. */
 bool chrome_thinned(const struct chrome *c, struct chrome_thinned *out);
 /*
