@@ -214,7 +214,7 @@ static void test_entry_loop(void **state)
 static int exits_of(const uint8_t *bytes, size_t len, uint32_t *out, int max)
 {
 	char why[128];
-	int n = insn_find_exits(EM_X86_64, bytes, len, out, max, why, sizeof(why));
+	int n = insn_find_ends(EM_X86_64, bytes, len, out, max, NULL, NULL, why, sizeof(why));
 
 	assert_int_equal(n < 0, why[0] != 0);
 	return n;
@@ -280,13 +280,13 @@ static void test_arm64(void **state)
 	uint32_t out[4];
 	char why[128];
 
-	assert_int_equal(insn_find_exits(EM_AARCH64, (const uint8_t *)body, sizeof(body), out, 4,
-					 why, sizeof(why)),
+	assert_int_equal(insn_find_ends(EM_AARCH64, (const uint8_t *)body, sizeof(body), out, 4,
+					NULL, NULL, why, sizeof(why)),
 			 2);
 	assert_int_equal(out[0], 4);
 	assert_int_equal(out[1], 12);
-	assert_int_equal(insn_find_exits(EM_AARCH64, (const uint8_t *)tail, sizeof(tail), out, 4,
-					 why, sizeof(why)),
+	assert_int_equal(insn_find_ends(EM_AARCH64, (const uint8_t *)tail, sizeof(tail), out, 4,
+					NULL, NULL, why, sizeof(why)),
 			 -ENOTSUP);
 	insn_decode(EM_AARCH64, (const uint8_t *)&stp, 4, &in);
 	assert_fields(&in, IS(class, INSN_STEPPED), IS(length, 4));
@@ -361,7 +361,7 @@ static int compare_exits(const struct fixture *f, const struct elf_file *elf, co
 		return 0;
 	len = elf_bytes(elf, sym.offset, sym.size, &bytes);
 	assert_int_equal(len, sym.size);
-	n = insn_find_exits(EM_X86_64, bytes, len, out, 256, why, sizeof(why));
+	n = insn_find_ends(EM_X86_64, bytes, len, out, 256, NULL, NULL, why, sizeof(why));
 	listing_read(f, file, sym.vaddr, sym.size, &l);
 	if (n == -ENOTSUP) {
 		if (!l.leaves && !strstr(why, "past its end"))
@@ -406,7 +406,7 @@ static void test_exits_compiled(void **state)
 	for (size_t k = 0; k < 4; k++) {
 		fixture_run(f, "cc %s -shared -fPIC -o exits.so exits.c", flags[k]);
 		fd = fixture_open(f, "exits.so");
-		assert_int_equal(elf_open(fd, &elf), 0);
+		assert_int_equal(fixture_elf(fd, &elf), 0);
 		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 			known += compare_exits(f, elf, "exits.so", names[i]);
 		elf_close(elf);
@@ -439,7 +439,7 @@ static void test_exits_libc(void **state)
 	if (access(libc, R_OK))
 		skip();
 	fd = fixture_open(f, libc);
-	assert_int_equal(elf_open(fd, &elf), 0);
+	assert_int_equal(fixture_elf(fd, &elf), 0);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		known += compare_exits(f, elf, libc, names[i]);
 	assert_true(known >= 3);
@@ -464,7 +464,7 @@ static void test_lengths_compiled(void **state)
 	fixture_write(f, "len.c", exits_source);
 	fixture_run(f, "cc -O2 -shared -fPIC -o len.so len.c");
 	fd = fixture_open(f, "len.so");
-	assert_int_equal(elf_open(fd, &elf), 0);
+	assert_int_equal(fixture_elf(fd, &elf), 0);
 	assert_int_equal(elf_find_function(elf, "many", &sym, 1), 1);
 	assert_true(elf_bytes(elf, sym.offset, sym.size, &bytes) == sym.size);
 	snprintf(line, sizeof(line),
@@ -508,8 +508,8 @@ static void test_any_bytes(void **state)
 		assert_true(n || e.skip + e.insn.length <= len);
 		n = insn_choose_late(i % 8 ? EM_X86_64 : EM_AARCH64, bytes, len, &e);
 		assert_true(n || e.skip + e.insn.length <= len);
-		insn_find_exits(i % 8 ? EM_X86_64 : EM_AARCH64, bytes, len, out, 4, why,
-				sizeof(why));
+		insn_find_ends(i % 8 ? EM_X86_64 : EM_AARCH64, bytes, len, out, 4, NULL, NULL, why,
+			       sizeof(why));
 	}
 }
 

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "sites/address_space.h"
+#include "sites/address_space_internal.h"
 #include "symbols/stack.h"
 #include "symbols/symbol.h"
 
@@ -801,6 +801,13 @@ static void test_damaged(void **state)
 
 /* --- mappings ------------------------------------------------------------------------------ */
 
+static const char *mapping_name(const struct world *w, uint64_t addr)
+{
+	const struct maps_entry *e = address_space_find_mapping(w->spaces, w->space, addr);
+
+	return e ? e->path : NULL;
+}
+
 static void test_mapping_names(void **state)
 {
 	const struct fixture *f = *state;
@@ -825,25 +832,23 @@ static void test_mapping_names(void **state)
 		name[0] = 0;
 		assert_true(sscanf(line, "%lx-%lx %*s %*s %*s %*s %299[^\n]", &start_at, &end_at,
 				   name) >= 2);
-		got = address_space_mapping_name(w.spaces, w.space, start_at);
+		got = mapping_name(&w, start_at);
 		assert_non_null(got);
-		assert_string_equal(got, name[0] ? name : "anonymous memory");
-		assert_ptr_equal(address_space_mapping_name(w.spaces, w.space, end_at - 1), got);
+		assert_string_equal(got, name);
+		assert_ptr_equal(mapping_name(&w, end_at - 1), got);
 		heap |= !strcmp(got, "[heap]");
 		stack |= !strcmp(got, "[stack]");
-		none |= !strcmp(got, "anonymous memory");
+		none |= !got[0];
 		checked++;
 	}
 	fclose(maps);
 	assert_true(checked > 8 && heap && stack && none);
-	assert_null(address_space_mapping_name(w.spaces, w.space, 0));
-	assert_null(address_space_mapping_name(w.spaces, w.space, UINT64_MAX));
+	assert_null(mapping_name(&w, 0));
+	assert_null(mapping_name(&w, UINT64_MAX));
 	stop(pid);
 	w.space->gone = true;
 	snprintf(path, sizeof(path), "%s/ma two", f->dir);
-	assert_string_equal(
-		address_space_mapping_name(w.spaces, w.space, w.space->maps.entries[0].start),
-		path);
+	assert_string_equal(mapping_name(&w, w.space->maps.entries[0].start), path);
 }
 
 /* A file is mapped after the mappings were read. */
@@ -871,10 +876,8 @@ static void test_mapping_fresh(void **state)
 	assert_ptr_not_equal(file, MAP_FAILED);
 	assert_ptr_not_equal(anon, MAP_FAILED);
 	snprintf(path, sizeof(path), "%s/data", f->dir);
-	assert_string_equal(address_space_mapping_name(w.spaces, w.space, (uintptr_t)anon + 5),
-			    "anonymous memory");
-	assert_string_equal(address_space_mapping_name(w.spaces, w.space, (uintptr_t)file + 5),
-			    path);
+	assert_string_equal(mapping_name(&w, (uintptr_t)anon + 5), "");
+	assert_string_equal(mapping_name(&w, (uintptr_t)file + 5), path);
 	munmap(anon, 4096);
 	munmap(file, 4096);
 }

@@ -702,12 +702,6 @@ static int insn_walk_body(struct insn_decoder *d, struct insn_walk *w)
 	return w->found;
 }
 
-int insn_find_exits(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t *out, int max,
-		    char *why, size_t why_len)
-{
-	return insn_find_ends(machine, bytes, len, out, max, NULL, NULL, why, why_len);
-}
-
 int insn_find_ends(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t *out, int max,
 		   struct insn_tail *tails, uint32_t *ntails, char *why, size_t why_len)
 {

@@ -57,17 +57,6 @@ int insn_choose_entry(uint16_t machine, const uint8_t *bytes, size_t len, struct
  */
 int insn_choose_late(uint16_t machine, const uint8_t *bytes, size_t len, struct insn_entry *out);
 
-/*
- * Find the offsets of all ret instructions of a function. Decode @len bytes (the symbol's size) in
- * sequence, without following jumps. Return the number found (at most @max are written), or a
- * negative value with @why set. -ENOTSUP: the exits are not all known, because an instruction does
- * not decode, a jump leaves the function (tail call or cold part) or goes through a register, or
- * the size is 0 or above 1 MiB. -ENOENT: there is no ret. -ENOMEM. @why receives the second half of
- * a sentence about the function ("it has no ret"); it may be NULL if @why_len is 0.
- */
-int insn_find_exits(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t *out, int max,
-		    char *why, size_t why_len);
-
 /* A jump out of a function. */
 struct insn_tail {
 	int64_t target; /* offset of the target from the function's start */
@@ -76,10 +65,17 @@ struct insn_tail {
 };
 
 /*
- * Find the ret instructions as insn_find_exits() does, in a function that may end by jumping to
- * another function. Write up to *@ntails such jumps to @tails and set *@ntails to their number. If
- * there is such a jump, a function without ret is no error. A jump through the table of a switch,
- * as compilers generate it, stays within the function.
+ * Find the offsets of all ret instructions of a function. Decode @len bytes (the symbol's size) in
+ * sequence, without following jumps. Return the number found (at most @max are written), or a
+ * negative value with @why set. -ENOTSUP: the exits are not all known, because an instruction does
+ * not decode, a jump leaves the function (tail call or cold part) or goes through a register, or
+ * the size is 0 or above 1 MiB. -ENOENT: there is no ret. -ENOMEM. @why receives the second half of
+ * a sentence about the function ("it has no ret"); it may be NULL if @why_len is 0.
+ *
+ * If @tails is not NULL, the function may end by jumping to another function. Write up to *@ntails
+ * such jumps to @tails and set *@ntails to their number. If there is such a jump, a function
+ * without ret is no error. A jump through the table of a switch, as compilers generate it, stays
+ * within the function.
  */
 int insn_find_ends(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t *out, int max,
 		   struct insn_tail *tails, uint32_t *ntails, char *why, size_t why_len);

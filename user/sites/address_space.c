@@ -609,18 +609,6 @@ const struct maps_entry *address_space_find_mapping(struct address_spaces *s,
 	return e;
 }
 
-/* --- mappings --------------------------------------------------------------------------------- */
-
-const char *address_space_mapping_name(struct address_spaces *s, struct address_space *space,
-				       uint64_t addr)
-{
-	const struct maps_entry *e = address_space_find_mapping(s, space, addr);
-
-	if (!e)
-		return NULL;
-	return address_spaces_keep(s, *e->path ? e->path : "anonymous memory");
-}
-
 /* --- objects ---------------------------------------------------------------------------------- */
 
 static const char *object_look_up(struct address_spaces *s, const struct module *m, uint64_t vaddr)

@@ -274,13 +274,6 @@ int address_space_unwind(struct address_spaces *spaces, struct address_space *sp
 			 const struct sbt_stack *sample, uint32_t *sites, uint32_t max,
 			 uint32_t *n);
 /*
- * Return text that names the mapping at @addr: the path of the file, the kernel's name ("[heap]",
- * "[vdso]", "[stack]" of the main thread) or "anonymous memory". NULL if no mapping is known there,
- * or out of memory. A path is untrusted. Valid until address_spaces_free().
- */
-const char *address_space_mapping_name(struct address_spaces *spaces, struct address_space *space,
-				       uint64_t addr);
-/*
  * Return a key for the memory that processes share at @addr. Return 0 if the memory is not shared,
  * or if that is unknown; *@known distinguishes these cases (@known may be NULL).
  */
