@@ -33,7 +33,7 @@ static inline int assembled_setup(struct assembled *a, void **state, const char 
 	fixture_write(a->fixture, "source.s", source);
 	fixture_run(a->fixture, "cc -shared -o library.so source.s");
 	fd = fixture_open(a->fixture, "library.so");
-	err = elf_open(fd, &a->elf);
+	err = fixture_elf(fd, &a->elf);
 	close(fd);
 	return err;
 }

@@ -138,7 +138,7 @@ static void test_arm64(void **state)
 	fixture_write(f, "arm.s", arm_source);
 	fixture_run(f, "aarch64-linux-gnu-gcc -shared -nostdlib -o arm.so arm.s");
 	fd = fixture_open(f, "arm.so");
-	assert_int_equal(elf_open(fd, &elf), 0);
+	assert_int_equal(fixture_elf(fd, &elf), 0);
 	close(fd);
 	assert_int_equal(arm_exits(elf, "leaves", &exits), 2);
 	assert_fields(&exits, IS(at[0], fixture_nm(f, "arm.so", "leaves_1")),

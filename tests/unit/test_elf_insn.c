@@ -416,7 +416,7 @@ static void test_exits_compiled(void **state)
 	for (size_t k = 0; k < 4; k++) {
 		fixture_run(f, "cc %s -shared -fPIC -o exits.so exits.c", flags[k]);
 		fd = fixture_open(f, "exits.so");
-		assert_int_equal(elf_open(fd, &elf), 0);
+		assert_int_equal(fixture_elf(fd, &elf), 0);
 		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 			known += compare_exits(f, elf, "exits.so", names[i]);
 		elf_close(elf);
@@ -447,7 +447,7 @@ static void test_exits_libc(void **state)
 	if (access(libc, R_OK))
 		skip();
 	fd = fixture_open(f, libc);
-	assert_int_equal(elf_open(fd, &elf), 0);
+	assert_int_equal(fixture_elf(fd, &elf), 0);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		known += compare_exits(f, elf, libc, names[i]);
 	assert_true(known >= 3);
@@ -472,7 +472,7 @@ static void test_lengths_compiled(void **state)
 	fixture_write(f, "len.c", exits_source);
 	fixture_run(f, "cc -O2 -shared -fPIC -o len.so len.c");
 	fd = fixture_open(f, "len.so");
-	assert_int_equal(elf_open(fd, &elf), 0);
+	assert_int_equal(fixture_elf(fd, &elf), 0);
 	assert_int_equal(elf_find_function(elf, "many", &sym, 1), 1);
 	assert_true(elf_bytes(elf, sym.offset, sym.size, &bytes) == sym.size);
 	snprintf(line, sizeof(line),

@@ -117,7 +117,7 @@ static void test_arm64(void **state)
 	fixture_write(arm.fixture, "arm.s", arm_source);
 	fixture_run(arm.fixture, "aarch64-linux-gnu-gcc -shared -nostdlib -o library.so arm.s");
 	fd = fixture_open(arm.fixture, "library.so");
-	assert_int_equal(elf_open(fd, &arm.elf), 0);
+	assert_int_equal(fixture_elf(fd, &arm.elf), 0);
 	close(fd);
 	arm_check(&arm, "region", (const char *const[]){ "region_1", "worker_1", "other_1", NULL });
 	arm_check(&arm, "alone", (const char *const[]){ NULL });

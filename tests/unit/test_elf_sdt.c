@@ -20,7 +20,7 @@ static struct elf_file *open_elf(const struct fixture *f, const char *name)
 	struct elf_file *elf;
 	int fd = fixture_open(f, name);
 
-	assert_int_equal(elf_open(fd, &elf), 0);
+	assert_int_equal(fixture_elf(fd, &elf), 0);
 	close(fd);
 	return elf;
 }
@@ -783,7 +783,7 @@ static struct elf_file *make_elf(const struct made *m, uint64_t claimed)
 		memcpy(bytes + NOTES_AT, m->bytes, m->len);
 	memcpy(bytes + NOTES_AT + m->len, names, sizeof(names));
 	fd = fixture_memory(bytes, size);
-	assert_int_equal(elf_open(fd, &elf), 0);
+	assert_int_equal(fixture_elf(fd, &elf), 0);
 	close(fd);
 	free(bytes);
 	return elf;

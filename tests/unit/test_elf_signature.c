@@ -68,7 +68,7 @@ static int find_fd(int fd, struct signature *out)
 	struct elf_file *elf;
 	int err;
 
-	err = elf_open(fd, &elf);
+	err = fixture_elf(fd, &elf);
 	close(fd);
 	if (err)
 		return err;
@@ -107,7 +107,7 @@ static void expect_found(const struct fixture *f, const char *name, const char *
 		      IS(wait.size, size_of(f, original, "pthread_barrier_wait")),
 		      IS(init.vaddr, musl ? 0 : fixture_nm(f, original, "pthread_barrier_init")));
 	fd = fixture_open(f, name);
-	assert_int_equal(elf_open(fd, &elf), 0);
+	assert_int_equal(fixture_elf(fd, &elf), 0);
 	close(fd);
 	assert_int_equal(elf_vaddr_to_offset(elf, s.wait.vaddr, &offset), 0);
 	assert_int_equal(s.wait.offset, offset);
@@ -213,7 +213,7 @@ static void test_other_machine(void **state)
 	struct signature s;
 	int fd = fixture_open(f, "/proc/self/exe");
 
-	assert_int_equal(elf_open(fd, &elf), 0);
+	assert_int_equal(fixture_elf(fd, &elf), 0);
 	close(fd);
 	assert_int_equal(signature_find(elf, EM_AARCH64, &s), -ENOTSUP);
 }
@@ -228,7 +228,7 @@ static void expect_library(const struct fixture *f, const char *path)
 	if (access(path, R_OK))
 		return;
 	fd = fixture_open(f, path);
-	assert_int_equal(elf_open(fd, &elf), 0);
+	assert_int_equal(fixture_elf(fd, &elf), 0);
 	close(fd);
 	assert_int_equal(elf_find_function(elf, "pthread_barrier_wait", &symbol, 1), 1);
 	assert_int_equal(signature_find(elf, EM_X86_64, &s), 0);

@@ -69,7 +69,7 @@ static bool rule_of(const struct fixture *f, struct symbol_server *server, const
 	snprintf(path, sizeof(path), "%s/rules.so", f->dir);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
-	assert_int_equal(elf_open(fd, &elf), 0);
+	assert_int_equal(fixture_elf(fd, &elf), 0);
 	assert_int_equal(elf_find_function(elf, name, &symbol, 1), 1);
 	memset(rule, 0xff, sizeof(*rule));
 	known = symbol_frame_rule(server, fd, path, symbol.vaddr + symbol.size - 2, rule);

@@ -51,7 +51,7 @@ static void check(const struct fixture *fixture, uint16_t machine, const char *c
 	int fd;
 
 	fd = fixture_open(fixture, "library.so");
-	assert_int_equal(elf_open(fd, &elf), 0);
+	assert_int_equal(fixture_elf(fd, &elf), 0);
 	close(fd);
 	assert_int_equal(outlined_of_tasks(elf, machine, &found), 0);
 	for (i = 0; names[i]; i++) {

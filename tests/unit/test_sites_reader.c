@@ -193,7 +193,7 @@ static void test_same(void **state)
 	assert_non_null(m);
 	assert_fields(m, IS(error, 0), IS(is_elf, true), IS(elf, NULL));
 	own->path = (char *)(uintptr_t)path;
-	assert_int_equal(elf_open(fd, &own->elf), 0);
+	assert_int_equal(fixture_elf(fd, &own->elf), 0);
 	module_examine(&names);
 	assert_true(m->nplaces > 0);
 	assert_int_equal(m->nplaces, own->nplaces);

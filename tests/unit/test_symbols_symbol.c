@@ -128,7 +128,7 @@ static void expect_function_as_addr2line(const struct fixture *f, const char *na
 	struct symbol s;
 	int fd = fixture_open(f, name), most = 0;
 
-	assert_int_equal(elf_open(fd, &elf), 0);
+	assert_int_equal(fixture_elf(fd, &elf), 0);
 	assert_int_equal(elf_find_function(elf, mangled, &sym, 1), 1);
 	elf_close(elf);
 	close(fd);

@@ -106,7 +106,7 @@ static bool is_libc(const char *module)
 {
 	static const char *const prefix[] = { "libc.so", "libc-", "libpthread",
 					      "ld-",	 "ld.so", "libm." };
-	const char *base = module ? text_base_name(module) : NULL;
+	const char *base = text_base_name(module);
 	size_t i;
 
 	for (i = 0; base && i < sizeof(prefix) / sizeof(prefix[0]); i++)

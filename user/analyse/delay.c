@@ -63,7 +63,6 @@ struct delay {
 	struct row *rows; /* by barrier */
 	uint32_t nthreads, nrows;
 	uint64_t serial; /* serial number of the latest episode, from 1 */
-	uint64_t unknown_ns;
 };
 
 /* The part of one wait that is charged to the phases that end at one barrier. */
@@ -117,11 +116,6 @@ int delay_fold(struct delay *d, uint32_t from, uint32_t into)
 	d->rows[into].passed_ns += d->rows[from].passed_ns;
 	d->rows[from] = (struct row){ 0 };
 	return 0;
-}
-
-uint64_t delay_unknown(const struct delay *d)
-{
-	return d->unknown_ns;
 }
 
 /*
@@ -334,10 +328,10 @@ static struct charge *charge_to(struct charges *c, uint32_t barrier)
 /*
  * @ns is the part of the wait that exists because the last thread itself had waited earlier.
  * @waited is the sum of its earlier waits. Charge @ns to the phases in which the earlier waits
- * began. Return the charged part.
+ * began, as far as they are known.
  */
-static uint64_t pass_on(struct charges *c, struct history *hl, uint32_t nl, uint64_t waited,
-			uint64_t ns)
+static void pass_on(struct charges *c, struct history *hl, uint32_t nl, uint64_t waited,
+		    uint64_t ns)
 {
 	uint64_t part, given = 0, known = 0;
 	struct charge *largest = NULL, *to;
@@ -362,30 +356,24 @@ static uint64_t pass_on(struct charges *c, struct history *hl, uint32_t nl, uint
 	 * If all origins are known, the rest is only a rounding error. Add it to the largest
 	 * origin.
 	 */
-	if (largest && known == waited) {
+	if (largest && known == waited)
 		largest->passed_ns += ns - given;
-		given = ns;
-	}
-	return given;
 }
 
-/*
- * Charge @wait_ns to phases in proportion to the last thread's excess in them. Return the charged
- * part.
- */
-static uint64_t distribute(const struct excess *x, struct history *hl, uint32_t nl,
-			   uint64_t wait_ns, struct charges *out)
+/* Charge @wait_ns to phases in proportion to the last thread's excess in them. */
+static void distribute(const struct excess *x, struct history *hl, uint32_t nl, uint64_t wait_ns,
+		       struct charges *out)
 {
 	uint64_t wait = number_less(x->l_wait_ns, x->i_wait_ns);
 	uint64_t other = number_less(x->l_other_ns, x->i_other_ns), total = wait + other;
-	uint64_t part, given = 0, lost = 0;
+	uint64_t part, given = 0;
 	struct charge *largest = NULL, *to;
 	uint32_t k;
 
 	array_for_each (r, x->rows, x->n)
 		total += number_less(r->l_ns, r->i_ns);
 	if (!total)
-		return 0;
+		return;
 	array_for_each (row, x->rows, x->n) {
 		part = scaled(wait_ns, number_less(row->l_ns, row->i_ns), total);
 		if (!part)
@@ -400,19 +388,18 @@ static uint64_t distribute(const struct excess *x, struct history *hl, uint32_t 
 	given += part;
 	part = scaled(wait_ns, wait, total);
 	if (part)
-		lost = part - pass_on(out, hl, nl, x->l_wait_ns, part);
+		pass_on(out, hl, nl, x->l_wait_ns, part);
 	given += part;
 	for (k = 0; k < out->n; k++)
 		if (!largest || out->of[k].direct_ns + out->of[k].passed_ns >
 					largest->direct_ns + largest->passed_ns)
 			largest = &out->of[k];
 	if (!largest)
-		return 0;
+		return;
 	if (largest->direct_ns)
 		largest->direct_ns += wait_ns - given;
 	else
 		largest->passed_ns += wait_ns - given;
-	return wait_ns - lost;
 }
 
 /* --- an episode ------------------------------------------------------------------------------ */
@@ -448,8 +435,7 @@ static int prepare(struct delay *d, const struct model_episode *ep)
 	return err;
 }
 
-static void charge_all(struct delay *d, const struct charges *c, uint64_t wait_ns, uint64_t given,
-		       struct segment *s)
+static void charge_all(struct delay *d, const struct charges *c, struct segment *s)
 {
 	struct row *r;
 	uint32_t k;
@@ -461,29 +447,28 @@ static void charge_all(struct delay *d, const struct charges *c, uint64_t wait_n
 		r->any = true;
 		origin_add(s, c->of[k].barrier, c->of[k].direct_ns + c->of[k].passed_ns);
 	}
-	d->unknown_ns += wait_ns - given;
 }
 
-/* Set @out to the charges of one waiting thread's wait. Return the charged part of the wait. */
-static uint64_t charge_wait(struct history *hl, struct history *hi, const struct model_member *l,
-			    const struct model_member *i, uint32_t barrier, struct charges *out)
+/* Set @out to the charges of one waiting thread's wait, as far as they are known. */
+static void charge_wait(struct history *hl, struct history *hi, const struct model_member *l,
+			const struct model_member *i, uint32_t barrier, struct charges *out)
 {
 	struct excess x;
 	uint32_t nl, ni;
 
 	out->n = 0;
 	if (l->work_ns == MODEL_UNKNOWN || i->work_ns == MODEL_UNKNOWN)
-		return 0;
+		return;
 	if (last_serial(hl) == last_serial(hi) && (hl->n || (!hl->dropped && !hi->dropped))) {
 		charge_to(out, barrier)->direct_ns = i->wait_ns;
-		return i->wait_ns;
+		return;
 	}
 	if (!since_common(hl, hi, &nl, &ni))
-		return 0;
+		return;
 	x.n = 0;
 	x.l_wait_ns = x.i_wait_ns = x.l_other_ns = x.i_other_ns = 0;
 	excess_between(&x, hl, nl, hi, ni, l, i, barrier);
-	return distribute(&x, hl, nl, i->wait_ns, out);
+	distribute(&x, hl, nl, i->wait_ns, out);
 }
 
 int delay_episode(struct delay *d, const struct model_episode *ep)
@@ -492,7 +477,6 @@ int delay_episode(struct delay *d, const struct model_episode *ep)
 	struct history *hl, *h;
 	struct charges charges;
 	struct segment *s;
-	uint64_t given;
 	int err;
 
 	if (ep->nested || !ep->n)
@@ -508,16 +492,15 @@ int delay_episode(struct delay *d, const struct model_episode *ep)
 	array_for_each (m, ep->members, ep->n - 1) {
 		h = d->threads[m->thread];
 		charges.n = 0;
-		given = 0;
 		/*
 		 * Waits in incomplete or ambiguous episodes are not charged, so their origins stay
 		 * unknown.
 		 */
 		if (ep->state == MODEL_COMPLETE && m->wait_ns)
-			given = charge_wait(hl, h, l, m, ep->barrier, &charges);
+			charge_wait(hl, h, l, m, ep->barrier, &charges);
 		s = push(h, m, d->serial, ep->barrier);
 		if (ep->state == MODEL_COMPLETE)
-			charge_all(d, &charges, m->wait_ns, given, s);
+			charge_all(d, &charges, s);
 	}
 	push(hl, l, d->serial, ep->barrier);
 	return 0;

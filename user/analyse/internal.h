@@ -223,11 +223,6 @@ int delay_episode(struct delay *d, const struct model_episode *ep);
 int delay_fold(struct delay *d, uint32_t from, uint32_t into);
 /* Set the waits caused by phases that end at @barrier, or REPORT_UNKNOWN if nothing is known. */
 void delay_of(const struct delay *d, uint32_t barrier, uint64_t *direct_ns, uint64_t *passed_ns);
-/*
- * Return the waits of complete episodes that are charged to no barrier, neither directly nor passed
- * on. Tests check with it that no wait is charged twice.
- */
-uint64_t delay_unknown(const struct delay *d);
 
 /* cause.c */
 

@@ -63,7 +63,7 @@ static uint64_t hash_site(const struct site_name *s, bool with_offset)
 
 	if (!s)
 		return h;
-	h = hash_string(h, s->module ? text_base_name(s->module) : NULL);
+	h = hash_string(h, text_base_name(s->module));
 	if (s->label)
 		h = hash_string(h, s->label);
 	array_for_each (frame, s->frames, s->nframes)

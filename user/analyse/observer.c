@@ -111,9 +111,6 @@ int observer_new(const struct options *options, const struct report_env *env,
 
 void observer_free(struct observer *w)
 {
-	const struct hash_entry *label;
-	struct hash_entry zero;
-	size_t at = 0;
 	uint32_t i;
 
 	if (!w)
@@ -127,9 +124,7 @@ void observer_free(struct observer *w)
 	free(w->named);
 	free(w->members);
 	free(w->counters);
-	while ((label = hash_next(&w->labels, &at, &zero)))
-		free((char *)(uintptr_t)label->value);
-	hash_free(&w->labels);
+	hash_free_ptrs(&w->labels);
 	free(w->met_watch);
 	free(w->met_name);
 	free(w);

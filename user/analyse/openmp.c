@@ -153,21 +153,15 @@ static uint64_t region_key(const struct model_episode *ep)
 static int region_get(struct openmp *o, const struct model_episode *ep, struct region **out)
 {
 	uint64_t key = region_key(ep);
-	int err;
 
 	*out = hash_get_ptr(&o->regions, key);
 	if (*out)
 		return 0;
-	*out = calloc(1, sizeof(**out));
+	*out = hash_new_ptr(&o->regions, key, sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
 	(*out)->proc = ep->proc;
-	err = hash_put_ptr(&o->regions, key, *out);
-	if (err) {
-		free(*out);
-		*out = NULL;
-	}
-	return err;
+	return 0;
 }
 
 static struct waited *region_thread(struct region *r, struct omp_thread *t, uint32_t thread)

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "attach/calibrate.h"
 #include "base/clock.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -116,17 +117,10 @@ int calibrate_probe_site(bool stepped, struct attach_probe_site *probe_site, uin
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Return the lower quartile, because other load on the machine lengthens some runs. */
 static double quartile(double *values, int n)
 {
-	qsort(values, (size_t)n, sizeof(values[0]), compare);
+	qsort(values, (size_t)n, sizeof(values[0]), number_compare_double);
 	return values[n / 4];
 }
 

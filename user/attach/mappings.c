@@ -16,6 +16,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/grow.h"
+#include "base/number.h"
 
 /*
  * Size of each CPU's ring. It has room for about 1600 mappings, and is below the limit for
@@ -274,7 +275,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct mappings_event *x = a, *y = b;
 
-	return (x->t_ns > y->t_ns) - (x->t_ns < y->t_ns);
+	return NUMBER_COMPARE(x->t_ns, y->t_ns);
 }
 
 uint64_t mappings_read(struct mappings *m,

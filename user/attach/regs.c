@@ -14,6 +14,7 @@
 
 #include "attach/link.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "regs.skel.h"
 #include "sbt/regs.h"
 
@@ -138,7 +139,7 @@ static int by_tid(const void *a, const void *b)
 {
 	const struct regs_thread *x = a, *y = b;
 
-	return (x->tid > y->tid) - (x->tid < y->tid);
+	return NUMBER_COMPARE(x->tid, y->tid);
 }
 
 int regs_read(struct regs *r, uint32_t pid, struct regs_thread **out, uint32_t *n)

@@ -50,7 +50,7 @@ bool hash_get(const struct hash *h, uint64_t key, uint64_t *value)
 	return true;
 }
 
-static int grow(struct hash *h)
+static int enlarge(struct hash *h)
 {
 	size_t i, size = h->size ? h->size * 2 : HASH_MIN;
 	struct hash old = *h;
@@ -78,7 +78,7 @@ int hash_put(struct hash *h, uint64_t key, uint64_t value)
 		return 0;
 	}
 	/* Grow the table when it is three quarters full. This keeps searches short. */
-	if (h->used + 1 > h->size / 4 * 3 && grow(h))
+	if (h->used + 1 > h->size / 4 * 3 && enlarge(h))
 		return -ENOMEM;
 	i = find(h, key);
 	if (!h->entries[i].key)

@@ -151,17 +151,6 @@ static uint32_t unwind(struct cause_names *w, uint32_t tgid, uint32_t inc, uint6
 	return n;
 }
 
-static void forget_stacks(struct cause_names *w)
-{
-	const struct hash_entry *e;
-	struct hash_entry zero;
-	size_t pos = 0;
-
-	while ((e = hash_next(&w->stacks, &pos, &zero)))
-		free((void *)(uintptr_t)e->value);
-	hash_free(&w->stacks);
-}
-
 /* Remember a stack. If memory is short, the stack is looked up again. */
 static void remember_stack(struct cause_names *w, uint64_t at,
 			   const struct reported_stack *reported, const uint32_t *sites)
@@ -174,7 +163,7 @@ static void remember_stack(struct cause_names *w, uint64_t at,
 	*new = *reported;
 	memcpy(new->sites, sites, bytes);
 	if (hash_count(&w->stacks) >= STACKS_MOST)
-		forget_stacks(w);
+		hash_free_ptrs(&w->stacks);
 	free(hash_get_ptr(&w->stacks, at));
 	if (hash_put_ptr(&w->stacks, at, new))
 		free(new);
@@ -236,7 +225,7 @@ void cause_names_free(struct cause_names *w)
 	if (!w)
 		return;
 	causes_free(w->causes);
-	forget_stacks(w);
+	hash_free_ptrs(&w->stacks);
 	free(w);
 }
 

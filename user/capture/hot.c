@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/grow.h"
 #include "base/hash.h"
 #include "base/msg.h"
 
@@ -38,8 +39,9 @@ struct hot {
 	struct ingest *ingest;
 	struct hash by_process; /* key_of() -> struct hot_process */
 	struct hot_process **active; /* running processes */
-	uint32_t nactive, cap;
-	uint32_t *tgids; /* scratch memory of `cap` entries */
+	uint32_t nactive, cap_active;
+	uint32_t *tgids; /* scratch memory for `nactive` entries */
+	uint32_t cap_tgids;
 	uint64_t fed_ns; /* all events up to this time have been processed */
 	int verbose;
 };
@@ -63,37 +65,12 @@ struct hot *hot_new(struct attach *attach, struct tracker *tracker, struct inges
 
 void hot_free(struct hot *h)
 {
-	const struct hash_entry *e;
-	struct hash_entry zero;
-	size_t pos = 0;
-
 	if (!h)
 		return;
-	while ((e = hash_next(&h->by_process, &pos, &zero)))
-		free((void *)(uintptr_t)e->value);
-	hash_free(&h->by_process);
+	hash_free_ptrs(&h->by_process);
 	free(h->active);
 	free(h->tgids);
 	free(h);
-}
-
-static int make_room(struct hot *h)
-{
-	uint32_t cap = h->cap ? 2 * h->cap : 16, *tgids;
-	struct hot_process **active;
-
-	if (h->nactive < h->cap)
-		return 0;
-	active = realloc(h->active, cap * sizeof(*active));
-	if (!active)
-		return -ENOMEM;
-	h->active = active;
-	tgids = realloc(h->tgids, cap * sizeof(*tgids));
-	if (!tgids)
-		return -ENOMEM;
-	h->tgids = tgids;
-	h->cap = cap;
-	return 0;
 }
 
 static struct hot_process *process_get(struct hot *h, const struct sbt_event *e)
@@ -103,15 +80,14 @@ static struct hot_process *process_get(struct hot *h, const struct sbt_event *e)
 
 	if (p)
 		return p;
-	p = make_room(h) ? NULL : calloc(1, sizeof(*p));
+	if (grow(h->active, h->cap_active, h->nactive + 1) ||
+	    grow(h->tgids, h->cap_tgids, h->nactive + 1))
+		return NULL;
+	p = hash_new_ptr(&h->by_process, key, sizeof(*p));
 	if (!p)
 		return NULL;
 	p->tgid = e->tgid;
 	p->inc = e->inc;
-	if (hash_put_ptr(&h->by_process, key, p)) {
-		free(p);
-		return NULL;
-	}
 	h->active[h->nactive++] = p;
 	return p;
 }

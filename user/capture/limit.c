@@ -11,6 +11,7 @@
 #include "analyse/ceiling.h"
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/grow.h"
 #include "base/msg.h"
 #include "base/number.h"
 #include "sites/family.h"
@@ -58,11 +59,11 @@ struct limit {
 	uint64_t look_ns; /* time of the last look */
 	double read_ns; /* cost of reading in ns per crossing, as returned by read_ns() */
 	struct watched *procs;
-	uint32_t nprocs;
+	uint32_t nprocs, cap_procs;
 	struct leaving *leaving;
-	uint32_t nleaving;
+	uint32_t nleaving, cap_leaving;
 	struct model_detached *removed; /* probes that were removed from all processes, and why */
-	uint32_t nremoved;
+	uint32_t nremoved, cap_removed;
 	/* for each probe group: the groups that it shares episodes with */
 	uint64_t met[SBT_PROBE_GROUPS];
 	/*
@@ -101,16 +102,10 @@ void limit_free(struct limit *l)
 static int note_procs(struct limit *l)
 {
 	uint32_t n = model_nprocs(l->env.model), i;
-	struct watched *more;
 
-	if (n > l->nprocs) {
-		more = realloc(l->procs, n * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		memset(more + l->nprocs, 0, (n - l->nprocs) * sizeof(*more));
-		l->procs = more;
-		l->nprocs = n;
-	}
+	if (grow_zeroed(l->procs, l->cap_procs, n))
+		return -ENOMEM;
+	l->nprocs = n;
 	for (i = 0; i < n; i++) {
 		if (l->procs[i].inc != model_proc(l->env.model, i)->inc)
 			memset(&l->procs[i], 0, sizeof(l->procs[i]));
@@ -160,18 +155,12 @@ static uint32_t group_of(const struct limit *l, uint32_t proc)
 
 static int grow_stands(struct limit *l)
 {
-	uint32_t n = model_nbarriers(l->env.model);
-	uint8_t *more;
+	uint32_t had = l->nstands;
+	int err = grow(l->stands, l->nstands, model_nbarriers(l->env.model));
 
-	if (n <= l->nstands)
-		return 0;
-	more = realloc(l->stands, n);
-	if (!more)
-		return -ENOMEM;
-	memset(more + l->nstands, SBT_PROBE_GROUPS, n - l->nstands);
-	l->stands = more;
-	l->nstands = n;
-	return 0;
+	if (!err)
+		memset(l->stands + had, SBT_PROBE_GROUPS, l->nstands - had);
+	return err;
 }
 
 /*
@@ -504,14 +493,13 @@ static int detached(struct limit *l, uint32_t proc, const struct ceiling_process
 		    const struct ceiling_verdict *v, uint64_t t_ns)
 {
 	const struct model_proc *p = model_proc(l->env.model, proc);
-	struct leaving *more = realloc(l->leaving, (l->nleaving + 1) * sizeof(*more)), *new;
 	bool whole = v->probe_groups == CEILING_WHOLE;
-	int err;
+	int err = grow(l->leaving, l->cap_leaving, l->nleaving + 1);
+	struct leaving *new;
 
-	if (!more)
-		return -ENOMEM;
-	l->leaving = more;
-	new = &more[l->nleaving];
+	if (err)
+		return err;
+	new = &l->leaving[l->nleaving];
 	*new = (struct leaving){
 		.tgid = p->tgid,
 		.inc = p->inc,
@@ -584,16 +572,15 @@ static int note_removed(struct limit *l, const struct ceiling_process *all,
 			const struct ceiling_verdict *v, uint32_t n, uint64_t probe_groups,
 			uint64_t t_ns)
 {
-	struct model_detached *more = realloc(l->removed, (l->nremoved + 1) * sizeof(*more));
+	int err = grow(l->removed, l->cap_removed, l->nremoved + 1);
 	uint32_t i = 0;
 
-	if (!more)
-		return -ENOMEM;
-	l->removed = more;
+	if (err)
+		return err;
 	while (i < n && v[i].way != CEILING_ALL)
 		i++;
 	if (i < n)
-		more[l->nremoved++] = (struct model_detached){
+		l->removed[l->nremoved++] = (struct model_detached){
 			.t_ns = t_ns,
 			.cost_ppm = cost_ppm(&v[i]),
 			.limit_ppm = (uint32_t)lround(l->env.limit * 1e6),

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "sites/needed.h"
 
 /* How many bytes of a script are searched for programs, and how many paths in it are used. */
@@ -68,10 +69,9 @@ static bool launches_ranks(const char *word)
 {
 	static const char *const launchers[] = { "mpirun", "mpiexec", "orterun", "prterun",
 						 "srun" };
-	const char *name = strrchr(word, '/');
+	const char *name = text_base_name(word);
 	size_t i;
 
-	name = name ? name + 1 : word;
 	for (i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++)
 		if (!strncmp(name, launchers[i], strlen(launchers[i])))
 			return true;

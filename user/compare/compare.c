@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/number.h"
 #include "compare/compare_internal.h"
 #include "analyse/internal.h"
 
@@ -325,8 +326,8 @@ static int by_weight(const void *x, const void *y)
 	const struct weighted *a = x, *b = y;
 
 	if (a->by != b->by)
-		return a->by > b->by ? -1 : 1;
-	return a->slot < b->slot ? -1 : a->slot > b->slot;
+		return NUMBER_COMPARE(b->by, a->by);
+	return NUMBER_COMPARE(a->slot, b->slot);
 }
 
 static int rows_sites(struct comparing *k)

@@ -8,6 +8,8 @@
 
 #include "compare/compare_internal.h"
 
+#include "base/number.h"
+
 /* --- one row ---------------------------------------------------------------------------------- */
 
 /* Return the ratio of B's value to A's beyond which the change is a regression. */
@@ -121,10 +123,10 @@ static int by_family(const void *x, const void *y)
 	int order = strcmp(a->quantity, b->quantity);
 
 	if (a->scope != b->scope)
-		return a->scope < b->scope ? -1 : 1;
+		return NUMBER_COMPARE(a->scope, b->scope);
 	if (order)
 		return order;
-	return a->row < b->row ? -1 : a->row > b->row;
+	return NUMBER_COMPARE(a->row, b->row);
 }
 
 /* Adjust the p values of one family: @n rows from @f on. Return 0 or -ENOMEM. */

@@ -7,6 +7,7 @@
 #include "compare/series_internal.h"
 
 #include "base/array.h"
+#include "base/text.h"
 
 #define WORDS 64 /* a command with more words than this is used unchanged as a label */
 
@@ -21,12 +22,11 @@ uint32_t series_threads(const struct report *r)
 
 static const char *label_file(struct series_making *k, const char *file)
 {
-	const char *slash = file ? strrchr(file, '/') : NULL;
 	char *label, *dot;
 
 	if (!file)
 		return "?";
-	label = arena_string(k->arena, slash && slash[1] ? slash + 1 : file);
+	label = arena_string(k->arena, text_base_name(file));
 	dot = label ? strrchr(label, '.') : NULL;
 	/* The only dot of a name like ".sbt" does not begin an extension. */
 	if (dot && dot != label)

@@ -47,13 +47,11 @@ struct elf_traits {
 };
 
 /*
- * Open the file behind @fd. The caller keeps @fd and may close it. Return 0 and *@out, to be closed
- * with elf_close(), or -errno. -ENOEXEC: not an ELF file. -ENOTSUP: another class or byte order, or
- * neither program nor library. -EBADMSG: malformed.
+ * Open the regular file of @size bytes behind @fd. The caller keeps @fd and may close it. Return 0
+ * and *@out, to be closed with elf_close(), or -errno. -ENOEXEC: not an ELF file. -ENOTSUP: another
+ * class or byte order, or neither program nor library. -EBADMSG: malformed.
  */
-int elf_open(int fd, struct elf_file **out);
-/* Open a regular file of a known size, which is not queried again. */
-int elf_open_sized(int fd, uint64_t size, struct elf_file **out);
+int elf_open(int fd, uint64_t size, struct elf_file **out);
 /*
  * Close the file descriptor but keep the tables in memory. Later reads use a duplicate of the
  * descriptor that @reopen returns, or fail if it returns -1. The caller keeps the returned

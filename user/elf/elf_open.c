@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define ELF_TABLE_MAX (128ULL << 20) /* maximum size of a table, in bytes */
@@ -313,20 +312,7 @@ static int elf_load_tables(struct elf_file *elf)
 	return 0;
 }
 
-int elf_open(int fd, struct elf_file **out)
-{
-	struct stat st;
-
-	*out = NULL;
-	if (fstat(fd, &st))
-		return -errno;
-	/* Opening a pipe or a device could block, or have side effects. */
-	if (!S_ISREG(st.st_mode))
-		return -ENOEXEC;
-	return elf_open_sized(fd, (uint64_t)st.st_size, out);
-}
-
-int elf_open_sized(int fd, uint64_t size, struct elf_file **out)
+int elf_open(int fd, uint64_t size, struct elf_file **out)
 {
 	struct elf_file *elf;
 	int err;

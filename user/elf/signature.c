@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/number.h"
 #include "elf/frames.h"
 #include "elf/insn_group.h"
 #include "elf/x86_register.h"
@@ -592,14 +593,6 @@ static int each_chunk(struct hunt *h, chunk_fn fn)
 	return 0;
 }
 
-/* Compare addresses, or bodies by their address, which is their first member. */
-static int compare_vaddr(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* Return whether there is an anchor in [@vaddr, @vaddr + @size). */
 static bool hunt_has_anchor(const struct hunt *h, uint64_t vaddr, uint64_t size)
 {
@@ -623,7 +616,8 @@ static void hunt_unique(struct hunt *h)
 
 	if (!h->nbodies)
 		return;
-	qsort(h->bodies, h->nbodies, sizeof(*h->bodies), compare_vaddr);
+	/* The address of a body is its first member. */
+	qsort(h->bodies, h->nbodies, sizeof(*h->bodies), number_compare_u64);
 	for (i = 1; i < h->nbodies; i++)
 		if (h->bodies[i].vaddr != h->bodies[n].vaddr)
 			h->bodies[++n] = h->bodies[i];
@@ -744,7 +738,7 @@ static int hunt_run(struct hunt *h)
 
 	if (err || !h->nanchors)
 		return err ? err : -ENOENT;
-	qsort(h->anchors, h->nanchors, sizeof(*h->anchors), compare_vaddr);
+	qsort(h->anchors, h->nanchors, sizeof(*h->anchors), number_compare_u64);
 	err = frames_each(h->elf, hunt_frame, h);
 	if (!err)
 		err = hunt_classify_all(h);

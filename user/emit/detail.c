@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "emit/account.h"
 #include "emit/outlier_threads.h"
@@ -91,7 +92,7 @@ static int by_wait(const void *a, const void *b)
 {
 	const struct report_thread *x = a, *y = b;
 
-	return x->wait_ns > y->wait_ns ? -1 : x->wait_ns < y->wait_ns;
+	return NUMBER_COMPARE(y->wait_ns, x->wait_ns);
 }
 
 static int by_last(const void *a, const void *b)
@@ -99,7 +100,7 @@ static int by_last(const void *a, const void *b)
 	const struct report_thread *x = a, *y = b;
 
 	if (x->last != y->last)
-		return x->last > y->last ? -1 : 1;
+		return NUMBER_COMPARE(y->last, x->last);
 	return by_wait(b, a);
 }
 
@@ -111,7 +112,7 @@ static void quantile_cells(struct table *table, uint64_t *values, uint32_t known
 	uint32_t i;
 	uint64_t q;
 
-	qsort(values, known, sizeof(*values), outliers_value_cmp);
+	qsort(values, known, sizeof(*values), number_compare_u64);
 	for (i = 0; i < 5; i++) {
 		q = known ? values[(uint64_t)(known - 1) * percent[i] / 100] : UINT64_MAX;
 		if (time)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "emit/account.h"
 #include "emit/table.h"
 #include "emit/why.h"
@@ -61,7 +62,7 @@ void live_probes(struct textout *t, const struct session *session,
  */
 static char *live_place(const struct report_barrier *b)
 {
-	const char *file = textout_base_name(b->file);
+	const char *file = text_base_name(b->file);
 	char *s = NULL, *fit;
 	int n;
 

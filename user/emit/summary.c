@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "hang/hang.h"
 #include "base/array.h"
 #include "base/number.h"
@@ -752,7 +753,7 @@ static void summary_loops(struct textout *t, const struct report *r)
 	array_for_each (b, r->barriers, r->nbarriers) {
 		if (!b->loop)
 			continue;
-		file = textout_base_name(b->file);
+		file = text_base_name(b->file);
 		textout_line(t, TEXTOUT_BOLD, "SBT loop barrier in %s:%u%s%s%s", file ? file : "?",
 			     b->line, b->name ? " \"" : "", b->name ? b->name : "",
 			     b->name ? "\"" : "");

@@ -44,6 +44,7 @@ struct hang_monitor {
 	uint64_t next_look_ns;
 	struct arrivals arrivals;
 	struct group_state *groups; /* by group of .arrivals */
+	uint32_t cap_groups;
 	struct known *known;
 	uint32_t nknown, known_cap;
 	struct report_hang *last; /* result of hang_monitor_last() */
@@ -396,7 +397,6 @@ static void take_job(struct hang_monitor *h, struct hang_job *job)
 
 static int look(struct hang_monitor *h, uint64_t now)
 {
-	struct group_state *groups;
 	int err = arrivals_look(&h->arrivals, &h->env);
 
 	if (!err)
@@ -405,10 +405,10 @@ static int look(struct hang_monitor *h, uint64_t now)
 	    (!h->nknown && !arrivals_old(&h->arrivals, now, h->env.after_ns)))
 		return err;
 	err = arrivals_group(&h->arrivals, &h->env);
-	groups = err ? NULL : realloc(h->groups, (h->arrivals.ngroups + 1u) * sizeof(*groups));
-	if (!groups)
-		return err ? err : -ENOMEM;
-	h->groups = groups;
+	if (!err)
+		err = grow(h->groups, h->cap_groups, h->arrivals.ngroups);
+	if (err)
+		return err;
 	if (find_due(h, now))
 		err = ask(h);
 	if (err && err != -ENOMEM) {

@@ -4,6 +4,7 @@
 #include "hang/hang_internal.h"
 
 #include "base/array.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,13 +16,6 @@
 struct words {
 	char text[256];
 };
-
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 bool hang_is_runtime(const char *module)
 {
@@ -35,7 +29,7 @@ bool hang_is_runtime(const char *module)
 	};
 	size_t i;
 
-	module = base_of(module);
+	module = text_base_name(module);
 	for (i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
 		if (!strncmp(module, begins[i], strlen(begins[i])))
 			return true;
@@ -120,7 +114,7 @@ static struct words barrier_words(const struct hang_barrier *b)
 {
 	const struct hang_frame *s = &b->site;
 	bool has_line = s->file && s->line;
-	const char *file = has_line ? base_of(s->file) : "";
+	const char *file = has_line ? text_base_name(s->file) : "";
 	struct words w;
 
 	if (b->call)
@@ -213,7 +207,7 @@ static void add_call(struct sentence *s, const struct hang_thread *t)
 
 	ADD(s, " in %s", t->call);
 	if (f && f->file && f->line)
-		ADD(s, " at %s:%u", base_of(f->file), f->line);
+		ADD(s, " at %s:%u", text_base_name(f->file), f->line);
 	else if (f && f->function)
 		ADD(s, ", called by %s", f->function);
 }
@@ -247,9 +241,9 @@ static void add_place(struct sentence *s, const char *comma, const struct hang_t
 	if (f->function)
 		ADD(s, "%s in %s%s", comma, f->function, strchr(f->function, '(') ? "" : "()");
 	if (f->file && f->line)
-		ADD(s, " at %s:%u", base_of(f->file), f->line);
+		ADD(s, " at %s:%u", text_base_name(f->file), f->line);
 	else if (f->module && !f->function)
-		ADD(s, "%s in %s", comma, base_of(f->module));
+		ADD(s, "%s in %s", comma, text_base_name(f->module));
 }
 
 static void add_step(struct sentence *s, const struct step *step, const struct step *next,
@@ -541,7 +535,7 @@ static void add_site(struct sentence *s, uint32_t arrived)
 	const struct hang_frame *f = &s->b->arrived[arrived].site;
 
 	if (f->file && f->line)
-		ADD(s, " at %s:%u", base_of(f->file), f->line);
+		ADD(s, " at %s:%u", text_base_name(f->file), f->line);
 	else if (f->function)
 		ADD(s, ", called by %s", f->function);
 }

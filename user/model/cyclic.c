@@ -12,6 +12,7 @@
 #include "model/internal.h"
 
 #include "base/array.h"
+#include "base/grow.h"
 
 #include <string.h>
 
@@ -39,7 +40,7 @@ static int buf_reserve(struct cyclic *c)
 		c->buf = c->room;
 		return 0;
 	}
-	err = model_grow((void **)&c->room, &c->cap, front + c->n + 1, sizeof(*c->buf));
+	err = grow(c->room, c->cap, front + c->n + 1);
 	if (!err)
 		c->buf = c->room + front;
 	return err;
@@ -236,7 +237,7 @@ static int remember_passed(struct cyclic *c, const struct episode *e)
 {
 	uint32_t j, keep = 2 * e->count;
 	struct passed p;
-	int err = model_grow((void **)&c->prev, &c->cap_prev, c->nprev + e->n, sizeof(*c->prev));
+	int err = grow(c->prev, c->cap_prev, c->nprev + e->n);
 
 	if (err)
 		return err;
@@ -304,7 +305,7 @@ static int chunk_close(struct model *m, struct object *o, uint32_t upto, enum mo
 static int mark_first(struct model *m, uint32_t n, uint32_t total)
 {
 	uint32_t i;
-	int err = model_grow((void **)&m->prefix, &m->cap_prefix, total, sizeof(*m->prefix));
+	int err = grow(m->prefix, m->cap_prefix, total);
 
 	for (i = 0; i < total && !err; i++)
 		m->prefix[i] = i < n;

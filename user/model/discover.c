@@ -3,6 +3,7 @@
 #include "model/discover_internal.h"
 
 #include "base/array.h"
+#include "base/grow.h"
 
 #include <errno.h>
 
@@ -70,8 +71,7 @@ static int pending_add(struct discover *d, struct object *o, const struct discov
 	}
 	if (!p) {
 		if (o->npending >= MEMBERS_MAX ||
-		    discover_grow((void **)&o->pending, &o->cap_pending, o->npending + 1,
-				  sizeof(*p))) {
+		    grow(o->pending, o->cap_pending, o->npending + 1)) {
 			if (again)
 				d->ops.drop(d->ops.ctx, r->cookie);
 			return -ENOMEM;
@@ -108,8 +108,7 @@ void discover_round_begin(struct object *o, const struct discover_record *r)
 
 int discover_round_join(struct object *o, uint32_t tid, uint32_t value)
 {
-	if (o->nnow >= MEMBERS_MAX ||
-	    discover_grow((void **)&o->now, &o->cap_now, o->nnow + 1, sizeof(*o->now)))
+	if (o->nnow >= MEMBERS_MAX || grow(o->now, o->cap_now, o->nnow + 1))
 		return -ENOMEM;
 	o->now[o->nnow++] = tid;
 	discover_values_add(&o->now_values, value);
@@ -424,8 +423,7 @@ static struct visitor *visitor_get(struct object *o, const struct discover_recor
 	array_for_each (p, o->processes, o->nprocesses)
 		if (p->process == process)
 			return p;
-	if (o->nprocesses >= MEMBERS_MAX || discover_grow((void **)&o->processes, &o->cap_processes,
-							  o->nprocesses + 1, sizeof(*o->processes)))
+	if (o->nprocesses >= MEMBERS_MAX || grow(o->processes, o->cap_processes, o->nprocesses + 1))
 		return NULL;
 	o->processes[o->nprocesses] = (struct visitor){ .process = process };
 	return &o->processes[o->nprocesses++];

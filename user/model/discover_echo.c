@@ -48,22 +48,10 @@ static uint64_t thread_key(const struct discover_record *r)
 	return (uint64_t)r->inc << 32 | r->tid;
 }
 
-static void free_all(struct hash *h)
-{
-	const struct hash_entry *e;
-	struct hash_entry zero;
-	size_t pos = 0;
-
-	while ((e = hash_next(h, &pos, &zero)))
-		free((void *)(uintptr_t)e->value);
-	hash_free(h);
-	*h = (struct hash){ 0 };
-}
-
 void discover_echo_free(struct discover *d)
 {
-	free_all(&d->departures);
-	free_all(&d->echoes);
+	hash_free_ptrs(&d->departures);
+	hash_free_ptrs(&d->echoes);
 	hash_free(&d->ends);
 	hash_free(&d->wakings);
 }
@@ -72,14 +60,7 @@ static void *get_or_make(struct hash *h, uint64_t key, size_t size)
 {
 	void *entry = hash_get_ptr(h, key);
 
-	if (entry)
-		return entry;
-	entry = calloc(1, size);
-	if (entry && hash_put_ptr(h, key, entry)) {
-		free(entry);
-		return NULL;
-	}
-	return entry;
+	return entry ? entry : hash_new_ptr(h, key, size);
 }
 
 /*
@@ -162,7 +143,7 @@ bool discover_departed(struct discover *d, const struct discover_record *r, uint
 	 * at their next wait.
 	 */
 	if (hash_count(&d->departures) >= DEPARTURES_MAX)
-		free_all(&d->departures);
+		hash_free_ptrs(&d->departures);
 	last = get_or_make(&d->departures, thread_key(r), sizeof(*last));
 	if (!last)
 		return false;

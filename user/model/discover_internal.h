@@ -205,7 +205,6 @@ struct discover {
 };
 
 /* discover_object.c */
-int discover_grow(void **array, uint32_t *cap, uint32_t want, size_t size);
 void discover_values_add(struct values *v, uint32_t value);
 void discover_values_join(struct values *v, const struct values *more);
 void discover_drop_from(struct discover *d, struct object *o, uint32_t from);

@@ -3,6 +3,8 @@
 #include "model/discover_internal.h"
 
 #include "base/array.h"
+#include "base/grow.h"
+#include "base/number.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -223,13 +225,6 @@ static void confirm(struct discover *d, struct object *o)
 	}
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 bool discover_has_waited(const struct object *o, uint32_t tid)
 {
 	uint32_t i;
@@ -248,7 +243,7 @@ static void sort_members(const struct object *o, uint32_t *out)
 	if (o->nnow)
 		memcpy(out, o->now, o->nnow * sizeof(*out));
 	out[o->nnow] = o->now_waker;
-	qsort(out, o->nnow + 1, sizeof(*out), by_number);
+	qsort(out, o->nnow + 1, sizeof(*out), number_compare_u32);
 }
 
 /*
@@ -265,7 +260,7 @@ static bool same_members(struct object *o, bool replace)
 		return false;
 	sort_members(o, members);
 	same = n == o->nset && !memcmp(members, o->set, n * sizeof(*members));
-	if (!same && replace && !discover_grow((void **)&o->set, &o->cap_set, n, sizeof(*o->set))) {
+	if (!same && replace && !grow(o->set, o->cap_set, n)) {
 		memcpy(o->set, members, n * sizeof(*members));
 		o->nset = n;
 	}
@@ -280,7 +275,7 @@ void discover_set_members(struct object *o)
 
 static bool is_member(const struct object *o, uint32_t tid)
 {
-	return bsearch(&tid, o->set, o->nset, sizeof(*o->set), by_number);
+	return bsearch(&tid, o->set, o->nset, sizeof(*o->set), number_compare_u32);
 }
 
 bool discover_all_known(const struct object *o)

@@ -45,15 +45,9 @@ struct enclose *enclose_new(void)
 
 void enclose_free(struct enclose *e)
 {
-	const struct hash_entry *entry;
-	struct hash_entry zero;
-	size_t pos = 0;
-
 	if (!e)
 		return;
-	while ((entry = hash_next(&e->functions, &pos, &zero)))
-		free((void *)(uintptr_t)entry->value);
-	hash_free(&e->functions);
+	hash_free_ptrs(&e->functions);
 	free(e);
 }
 
@@ -114,11 +108,9 @@ static int note(struct enclose *e, const struct enclose_step *steps, uint32_t n,
 	if (!steps[i].function)
 		return 0;
 	if (!f) {
-		f = calloc(1, sizeof(*f));
-		if (!f || hash_put_ptr(&e->functions, steps[i].function, f)) {
-			free(f);
+		f = hash_new_ptr(&e->functions, steps[i].function, sizeof(*f));
+		if (!f)
 			return -ENOMEM;
-		}
 	}
 	places_add(wake ? &f->wakes : &f->waits, steps[i].site);
 	f->inlined |= steps[i].inlined;

@@ -4,6 +4,7 @@
 #include "model/internal.h"
 
 #include "base/array.h"
+#include "base/grow.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -32,9 +33,7 @@ int episode_new(struct model *m, struct object *o, uint32_t count, struct episod
 		e = calloc(1, sizeof(*e));
 		if (!e)
 			return -ENOMEM;
-		if (model_grow((void **)&e->members, &e->cap,
-			       count < MEMBERS_READY ? count : MEMBERS_READY,
-			       sizeof(*e->members))) {
+		if (grow(e->members, e->cap, count < MEMBERS_READY ? count : MEMBERS_READY)) {
 			free(e);
 			return -ENOMEM;
 		}
@@ -74,14 +73,11 @@ void episode_free(struct model *m, struct episode *e)
 
 int episode_add(struct model *m, struct episode *e, const struct member *mem)
 {
-	int err;
+	int err = grow(e->members, e->cap, e->n + 1);
 
 	(void)m;
-	if (e->n == e->cap) {
-		err = model_grow((void **)&e->members, &e->cap, e->n + 1, sizeof(*mem));
-		if (err)
-			return err;
-	}
+	if (err)
+		return err;
 	e->members[e->n++] = *mem;
 	if (mem->round)
 		e->round = mem->round;
@@ -116,7 +112,7 @@ static int order_cmp(const void *a, const void *b)
 static int sort_many(struct model *m, const struct episode *e)
 {
 	uint32_t i;
-	int err = model_grow((void **)&m->order, &m->cap_order, e->n, sizeof(*m->order));
+	int err = grow(m->order, m->cap_order, e->n);
 
 	if (err)
 		return err;
@@ -159,7 +155,7 @@ int episode_sort(struct model *m, struct episode *e)
 		;
 	if (i >= e->n)
 		return 0;
-	err = model_grow((void **)&m->sorted, &m->cap_sorted, e->n, sizeof(*m->sorted));
+	err = grow(m->sorted, m->cap_sorted, e->n);
 	if (!err && e->n <= SORT_FEW)
 		sort_few(m, e);
 	else if (!err)
@@ -213,7 +209,7 @@ int episode_certain(struct model *m, struct object *o, struct episode *e, bool f
 
 	err = episode_sort(m, e);
 	if (!err)
-		err = model_grow((void **)&m->prefix, &m->cap_prefix, e->n, sizeof(*m->prefix));
+		err = grow(m->prefix, m->cap_prefix, e->n);
 	if (err)
 		return err;
 	for (i = 0; i < e->n; i++) {
@@ -327,7 +323,7 @@ static void keep_team(struct object *o, const struct episode *e)
 	uint32_t i;
 
 	o->nmet = 0;
-	if (model_grow((void **)&o->met, &o->cap_met, e->n, sizeof(*o->met)))
+	if (grow(o->met, o->cap_met, e->n))
 		return;
 	for (i = 0; i < e->n; i++)
 		o->met[i] = (struct model_met){ e->members[i].pub.thread, e->members[i].pub.tid };

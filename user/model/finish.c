@@ -7,6 +7,7 @@
 #include "model/internal.h"
 
 #include "base/array.h"
+#include "base/grow.h"
 
 #include <string.h>
 
@@ -419,24 +420,14 @@ static void number_members(struct model *m, const struct episode *e)
 }
 
 /*
- * Make room for @n details of members that were always on a CPU. Only two fields of such a detail
- * are written.
+ * Make details of members that were always on a CPU. Only two fields of such a detail are written,
+ * so the other fields stay zero.
  */
-static int grow_whole(struct model *m, uint32_t n)
-{
-	uint32_t had = m->cap_whole;
-	int err = model_grow((void **)&m->whole, &m->cap_whole, n, sizeof(*m->whole));
-
-	if (!err && m->cap_whole > had)
-		memset(&m->whole[had], 0, (m->cap_whole - had) * sizeof(*m->whole));
-	return err;
-}
-
 static int fill_whole(struct model *m, const struct episode *e)
 {
 	const struct member *mem;
 	uint32_t i;
-	int err = grow_whole(m, e->n);
+	int err = grow_zeroed(m->whole, m->cap_whole, e->n);
 
 	for (i = 0; i < e->n && !err; i++) {
 		mem = &e->members[i];
@@ -453,7 +444,7 @@ static int hand_out(struct model *m, const struct episode *e, struct model_episo
 {
 	bool whole = false;
 	uint32_t i;
-	int err = model_grow((void **)&m->out, &m->cap_out, e->n, sizeof(*m->out));
+	int err = grow(m->out, m->cap_out, e->n);
 
 	if (err)
 		return err;

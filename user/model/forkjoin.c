@@ -122,15 +122,11 @@ static int process_get(struct forkjoin *f, uint32_t tgid, uint32_t inc, struct p
 	struct process *p = process_find(f, tgid, inc);
 
 	if (!p) {
-		p = calloc(1, sizeof(*p));
+		p = hash_new_ptr(&f->processes, process_key(tgid, inc), sizeof(*p));
 		if (!p)
 			return -ENOMEM;
 		p->tgid = tgid;
 		p->inc = inc;
-		if (hash_put_ptr(&f->processes, process_key(tgid, inc), p)) {
-			free(p);
-			return -ENOMEM;
-		}
 	}
 	*out = p;
 	return 0;
@@ -147,15 +143,11 @@ static int thread_get(struct process *p, uint32_t tid, struct thread **out)
 	struct thread *t = hash_get_ptr(&p->threads, tid);
 
 	if (!t) {
-		t = calloc(1, sizeof(*t));
+		t = hash_new_ptr(&p->threads, tid, sizeof(*t));
 		if (!t)
 			return -ENOMEM;
 		t->tid = tid;
 		t->broken = true;
-		if (hash_put_ptr(&p->threads, tid, t)) {
-			free(t);
-			return -ENOMEM;
-		}
 	}
 	*out = t;
 	return 0;
@@ -777,9 +769,7 @@ static void process_free(struct process *p)
 		t = (struct thread *)(uintptr_t)e->value;
 		cut_made(t, &t->made);
 	}
-	for (pos = 0; (e = hash_next(&p->threads, &pos, &zero));)
-		free((void *)(uintptr_t)e->value);
-	hash_free(&p->threads);
+	hash_free_ptrs(&p->threads);
 	hash_free(&p->sites);
 	hash_free(&p->least);
 	hash_free(&p->parts);

@@ -49,7 +49,7 @@
 struct table {
 	void **chunks;
 	uint32_t n;
-	uint32_t nchunks;
+	uint32_t nchunks, cap;
 	uint32_t elem;
 };
 
@@ -207,6 +207,7 @@ struct proc {
 	uint64_t next_number;
 	uint32_t next_ordinal;
 	uint32_t rows; /* index of the process's last barrier, or MODEL_NONE */
+	uint32_t cap_parts; /* capacity of pub.parts */
 	uint64_t met_number; /* the last episode counted in pub.met, plus 1 */
 	/* earliest start, latest end and longest path of the folded threads */
 	uint64_t folded_start, folded_end, folded_ideal;
@@ -525,8 +526,6 @@ static inline uint64_t member_inside(const struct member *mem)
 		       : number_less(mem->pub.depart_ns, mem->pub.arrive_ns);
 }
 
-/* Grow *array to at least @want elements of @size bytes. Return 0 or -ENOMEM. */
-int model_grow(void **array, uint32_t *cap, uint32_t want, size_t size);
 int table_add(struct table *t);
 void table_free(struct table *t);
 

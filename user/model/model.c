@@ -6,6 +6,8 @@
  */
 #include "model/internal.h"
 
+#include "base/grow.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,38 +20,13 @@
  */
 #define ADVANCE_CREDIT 1024
 
-/* --- arrays ---------------------------------------------------------------------------------- */
-
-int model_grow(void **array, uint32_t *cap, uint32_t want, size_t size)
-{
-	uint32_t n = *cap ? *cap : 4;
-	void *p;
-
-	if (want <= *cap)
-		return 0;
-	while (n < want)
-		n *= 2;
-	p = realloc(*array, n * size);
-	if (!p)
-		return -ENOMEM;
-	*array = p;
-	*cap = n;
-	return 0;
-}
+/* --- tables ---------------------------------------------------------------------------------- */
 
 int table_add(struct table *t)
 {
-	void **chunks;
-
 	if (t->n == t->nchunks * TABLE_CHUNK) {
-		/* Double the list of chunks, so that it is not copied for each chunk. */
-		if (!(t->nchunks & (t->nchunks - 1))) {
-			chunks = realloc(t->chunks,
-					 (t->nchunks ? 2 * t->nchunks : 1) * sizeof(*chunks));
-			if (!chunks)
-				return -ENOMEM;
-			t->chunks = chunks;
-		}
+		if (grow(t->chunks, t->cap, t->nchunks + 1))
+			return -ENOMEM;
 		/* Align the chunk, so that elements begin at a cache line. */
 		t->chunks[t->nchunks] = aligned_alloc(TABLE_ALIGN, TABLE_CHUNK * t->elem);
 		if (!t->chunks[t->nchunks])
@@ -302,8 +279,7 @@ static int park(struct model *m, struct thread *t, const struct model_crossing *
 			return -ENOMEM;
 	}
 	if (!t->nparked) {
-		err = model_grow((void **)&m->parked, &m->cap_parked, m->nparked + 1,
-				 sizeof(*m->parked));
+		err = grow(m->parked, m->cap_parked, m->nparked + 1);
 		if (err)
 			return err;
 		m->parked[m->nparked++] = t->index;

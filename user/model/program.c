@@ -8,6 +8,7 @@
 #include "model/internal.h"
 
 #include "base/array.h"
+#include "base/grow.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ int program_exited(struct model *m, struct proc *p)
 
 	if (!m->folds)
 		return 0;
-	err = model_grow((void **)&m->exited, &m->cap_exited, m->nexited + 1, sizeof(*m->exited));
+	err = grow(m->exited, m->cap_exited, m->nexited + 1);
 	if (!err)
 		m->exited[m->nexited++] = p->index;
 	return err;
@@ -312,8 +313,7 @@ static int fold_threads(struct model *m, struct proc *p)
 static int empty_proc(struct model *m, struct proc *p)
 {
 	uint32_t index = p->index, i;
-	int err = model_grow((void **)&m->free_procs, &m->cap_free_procs, m->nfree_procs + 1,
-			     sizeof(*m->free_procs));
+	int err = grow(m->free_procs, m->cap_free_procs, m->nfree_procs + 1);
 
 	if (err)
 		return err;

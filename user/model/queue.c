@@ -7,6 +7,8 @@
  */
 #include "model/internal.h"
 
+#include "base/grow.h"
+
 #include <stdlib.h>
 
 /*
@@ -70,7 +72,7 @@ static struct episode *pop(struct queue *q)
 
 static int heap_add(struct model *m, struct queue *q, struct episode *e)
 {
-	int err = model_grow((void **)&q->heap, &q->cap, q->n + 1, sizeof(*q->heap));
+	int err = grow(q->heap, q->cap, q->n + 1);
 
 	if (err)
 		return err;

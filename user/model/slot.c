@@ -7,6 +7,7 @@
 #include "model/internal.h"
 
 #include "base/array.h"
+#include "base/grow.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -72,7 +73,7 @@ int slot_get(struct model *m, struct object *o, struct thread *t, struct slot **
 	(void)m;
 	*fresh = !s;
 	if (!s) {
-		err = model_grow((void **)&o->slots, &o->cap_slots, o->nslots + 1, sizeof(*s));
+		err = grow(o->slots, o->cap_slots, o->nslots + 1);
 		if (err)
 			return err;
 		t->slots[way].object = (uint32_t)o->serial;

@@ -35,14 +35,7 @@ static uint64_t key_of(const struct episode *e)
 /* Forget all teams, because indices of threads are reused or there are too many teams. */
 void teams_forget(struct model *m)
 {
-	const struct hash_entry *e;
-	struct hash_entry zero;
-	size_t pos = 0;
-
-	while ((e = hash_next(&m->team_by_key, &pos, &zero)))
-		free((void *)(uintptr_t)e->value);
-	hash_free(&m->team_by_key);
-	memset(&m->team_by_key, 0, sizeof(m->team_by_key));
+	hash_free_ptrs(&m->team_by_key);
 	m->teams_epoch++;
 }
 

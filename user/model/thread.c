@@ -4,6 +4,7 @@
 #include "model/internal.h"
 
 #include "base/array.h"
+#include "base/grow.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -58,7 +59,7 @@ static int proc_place(struct model *m, struct proc **out)
 		proc_init(m, *out, (*out)->index);
 		return 0;
 	}
-	err = model_grow((void **)&m->queues, &m->cap_queues, index + 1, sizeof(void *));
+	err = grow(m->queues, m->cap_queues, index + 1);
 	if (err)
 		return err;
 	q = calloc(1, sizeof(*q));
@@ -426,7 +427,6 @@ int take_detached_part(struct model *m, const struct model_input *in)
 {
 	struct proc *p = proc_find(m, in->tgid, in->inc);
 	uint64_t probe_groups = in->detached.probe_groups;
-	struct model_detached *more;
 
 	if (!p || p->pub.detached.t_ns != MODEL_UNKNOWN)
 		return 0;
@@ -434,11 +434,9 @@ int take_detached_part(struct model *m, const struct model_input *in)
 		probe_groups &= ~part->probe_groups;
 	if (!probe_groups)
 		return 0;
-	more = realloc(p->pub.parts, (p->pub.nparts + 1) * sizeof(*more));
-	if (!more)
+	if (grow(p->pub.parts, p->cap_parts, p->pub.nparts + 1))
 		return -ENOMEM;
-	p->pub.parts = more;
-	more[p->pub.nparts++] = detached_of(in, probe_groups);
+	p->pub.parts[p->pub.nparts++] = detached_of(in, probe_groups);
 	return 0;
 }
 

@@ -36,15 +36,9 @@ struct turnstiles *turnstiles_new(void)
 
 void turnstiles_free(struct turnstiles *t)
 {
-	const struct hash_entry *e;
-	struct hash_entry zero;
-	size_t pos = 0;
-
 	if (!t)
 		return;
-	while ((e = hash_next(&t->by_key, &pos, &zero)))
-		free((void *)(uintptr_t)e->value);
-	hash_free(&t->by_key);
+	hash_free_ptrs(&t->by_key);
 	free(t);
 }
 
@@ -81,16 +75,12 @@ static struct object *object_get(struct turnstiles *t, const struct turnstile_wa
 		sweep(t);
 	if (hash_count(&t->by_key) >= OBJECTS_MAX)
 		return NULL;
-	o = calloc(1, sizeof(*o));
-	if (!o)
-		return NULL;
-	o->pub = (struct turnstile){
-		.tgid = w->tgid, .inc = w->inc, .object = w->object, .tid = o->seen_tid
-	};
-	if (!hash_put_ptr(&t->by_key, key, o))
-		return o;
-	free(o);
-	return NULL;
+	o = hash_new_ptr(&t->by_key, key, sizeof(*o));
+	if (o)
+		o->pub = (struct turnstile){
+			.tgid = w->tgid, .inc = w->inc, .object = w->object, .tid = o->seen_tid
+		};
+	return o;
 }
 
 static bool is_among(const uint32_t *tids, uint32_t n, uint32_t tid)

@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "analyse/internal.h"
+#include "base/number.h"
 
 #define NOTES_MAX 24
 #define AS_FAST	  1.02 /* a time up to this multiple of the shortest time is about as fast */
@@ -51,7 +52,7 @@ static int phase_cmp(const void *a, const void *b)
 {
 	const struct prediction_phase *x = a, *y = b;
 
-	return x->time_ns > y->time_ns ? -1 : x->time_ns < y->time_ns;
+	return NUMBER_COMPARE(y->time_ns, x->time_ns);
 }
 
 static int fill_phases(struct arena *a, const struct prediction_source *s,
@@ -407,9 +408,9 @@ static int point_cmp(const void *a, const void *b)
 	const struct prediction *x = a, *y = b;
 
 	if (x->threads != y->threads)
-		return x->threads < y->threads ? -1 : 1;
+		return NUMBER_COMPARE(x->threads, y->threads);
 	if (x->processors != y->processors)
-		return x->processors < y->processors ? -1 : 1;
+		return NUMBER_COMPARE(x->processors, y->processors);
 	return strcmp(x->recording, y->recording);
 }
 

@@ -154,7 +154,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct bound *x = a, *y = b;
 
-	return x->at_ns < y->at_ns ? -1 : x->at_ns > y->at_ns;
+	return NUMBER_COMPARE(x->at_ns, y->at_ns);
 }
 
 /*

@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "sites/address_space_internal.h"
 #include "sites/untraced.h"
@@ -30,8 +31,8 @@ static int compare_address_spaces(const void *a, const void *b)
 	const struct address_space *x = a, *y = b;
 
 	if (x->tgid != y->tgid)
-		return x->tgid < y->tgid ? -1 : 1;
-	return (x->inc > y->inc) - (x->inc < y->inc);
+		return NUMBER_COMPARE(x->tgid, y->tgid);
+	return NUMBER_COMPARE(x->inc, y->inc);
 }
 
 static int compare_objects(const void *a, const void *b)
@@ -39,8 +40,8 @@ static int compare_objects(const void *a, const void *b)
 	const struct object_name *x = a, *y = b;
 
 	if (x->module != y->module)
-		return (uintptr_t)x->module < (uintptr_t)y->module ? -1 : 1;
-	return (x->vaddr > y->vaddr) - (x->vaddr < y->vaddr);
+		return NUMBER_COMPARE((uintptr_t)x->module, (uintptr_t)y->module);
+	return NUMBER_COMPARE(x->vaddr, y->vaddr);
 }
 
 static int compare_texts(const void *a, const void *b)

@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "sites/address_space_internal.h"
 
@@ -29,11 +30,11 @@ static int compare_sites(const void *a, const void *b)
 	const struct site *x = a, *y = b;
 
 	if (x->module != y->module)
-		return (uintptr_t)x->module < (uintptr_t)y->module ? -1 : 1;
+		return NUMBER_COMPARE((uintptr_t)x->module, (uintptr_t)y->module);
 	if (x->space != y->space)
-		return x->space < y->space ? -1 : 1;
+		return NUMBER_COMPARE(x->space, y->space);
 	if (x->offset != y->offset)
-		return x->offset < y->offset ? -1 : 1;
+		return NUMBER_COMPARE(x->offset, y->offset);
 	return strcmp(x->label ? x->label : "", y->label ? y->label : "");
 }
 

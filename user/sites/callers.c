@@ -231,7 +231,6 @@ static void code_rule(struct callers *c, struct code *code)
 {
 	const struct module *m = code->at.module;
 	struct sbt_frame_rule *rule = &code->pub.rule;
-	const char *base;
 
 	rule->flags = SBT_FRAME_LAST;
 	if (!m) {
@@ -244,10 +243,9 @@ static void code_rule(struct callers *c, struct code *code)
 		memset(rule, 0, sizeof(*rule));
 		rule->flags = SBT_FRAME_LAST;
 		code_name(c, code);
-		base = strrchr(m->path, '/');
 		if (asprintf(&code->why, "%s in %s has neither an unwind table nor a frame pointer",
 			     code->pub.name ? code->pub.name : "a function",
-			     base ? base + 1 : m->path) < 0)
+			     text_base_name(m->path)) < 0)
 			code->why = NULL;
 		code->pub.why = code->why ? code->why : "out of memory";
 		return;
@@ -277,11 +275,9 @@ static struct code *code_get(struct callers *c, struct address_space *space, uin
 	 */
 	if (code)
 		return code;
-	code = calloc(1, sizeof(*code));
-	if (!code || hash_put_ptr(&c->codes, code_key(&at), code)) {
-		free(code);
+	code = hash_new_ptr(&c->codes, code_key(&at), sizeof(*code));
+	if (!code)
 		return NULL;
-	}
 	code->at = at;
 	if (at.module)
 		code->target = call_target(&at);

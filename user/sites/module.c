@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "base/number.h"
+#include "base/text.h"
 #include "sites/module_internal.h"
 #include "sites/reader.h"
 
@@ -33,8 +35,8 @@ static int compare(const void *a, const void *b)
 	const struct module *x = a, *y = b;
 
 	if (x->dev != y->dev)
-		return x->dev < y->dev ? -1 : 1;
-	return (x->ino > y->ino) - (x->ino < y->ino);
+		return NUMBER_COMPARE(x->dev, y->dev);
+	return NUMBER_COMPARE(x->ino, y->ino);
 }
 
 static void module_free(struct module *m)
@@ -133,13 +135,6 @@ static void keep_pthread(struct module *m)
 	m->returns.n = 0;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* Add a module. @fd is an open file, or a negative error. */
 static struct module *module_add(struct modules *modules, int fd, const char *path, uint32_t dev,
 				 uint64_t ino)
@@ -157,7 +152,7 @@ static struct module *module_add(struct modules *modules, int fd, const char *pa
 	modules->all[modules->n++] = m;
 	module_identify(m);
 	if (fd >= 0) {
-		progress_begin(modules->progress, "reading %s", base_name(path));
+		progress_begin(modules->progress, "reading %s", text_base_name(path));
 		m->error = reader_examine(modules->reader, m);
 		if (modules->only_pthread)
 			keep_pthread(m);

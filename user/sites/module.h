@@ -111,7 +111,7 @@ struct module {
 	struct module_needs needs;
 	char build_id[2 * ELF_BUILD_ID_MAX + 1];
 	struct module_probe_site *places;
-	uint32_t nplaces;
+	uint32_t nplaces, cap_places;
 	bool c_library; /* the file defines the barrier functions of POSIX threads */
 	/* functions that programs use to build barriers of their own */
 	struct module_waits waits, wakes;

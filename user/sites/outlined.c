@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/number.h"
 #include "sites/family.h"
 #include "elf/frames.h"
 
@@ -42,7 +43,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct elf_symbol *x = a, *y = b;
 
-	return (x->vaddr > y->vaddr) - (x->vaddr < y->vaddr);
+	return NUMBER_COMPARE(x->vaddr, y->vaddr);
 }
 
 static bool table_want(struct table *t, uint64_t vaddr)

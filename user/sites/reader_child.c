@@ -57,7 +57,7 @@ static int open_file(struct reader_child *c, struct file *f, const struct reader
 
 	elf_close(f->elf);
 	memset(f, 0, sizeof(*f));
-	err = elf_open_sized(c->fd, req->file.size, &f->elf);
+	err = elf_open(c->fd, req->file.size, &f->elf);
 	if (err)
 		return err;
 	f->identity = req->file;

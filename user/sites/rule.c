@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "sites/rule.h"
 
+#include "base/text.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -415,13 +417,11 @@ bool rule_is_everybody(uint64_t object)
 
 bool rule_takes_file(const struct rule *rule, const char *path, const char *soname)
 {
-	const char *base = strrchr(path, '/');
-
 	if (!rule->file)
 		return true;
 	if (strchr(rule->file, '/'))
 		return glob_matches(rule->file, path);
-	return glob_matches(rule->file, base ? base + 1 : path) || glob_matches(rule->file, soname);
+	return glob_matches(rule->file, text_base_name(path)) || glob_matches(rule->file, soname);
 }
 
 /* --- names ------------------------------------------------------------------------------------ */

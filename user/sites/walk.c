@@ -44,15 +44,9 @@ int walk_new(struct address_spaces *spaces, struct walk **out)
 
 void walk_free(struct walk *w)
 {
-	const struct hash_entry *e;
-	struct hash_entry zero;
-	size_t pos = 0;
-
 	if (!w)
 		return;
-	while ((e = hash_next(&w->rules, &pos, &zero)))
-		free((void *)(uintptr_t)e->value);
-	hash_free(&w->rules);
+	hash_free_ptrs(&w->rules);
 	free(w);
 }
 
@@ -66,11 +60,9 @@ static const struct learned *learn(struct walk *w, const struct address_space_co
 	/* Two addresses with the same 64-bit key are very unlikely. */
 	if (l)
 		return l;
-	l = calloc(1, sizeof(*l));
-	if (!l || hash_put_ptr(&w->rules, key, l)) {
-		free(l);
+	l = hash_new_ptr(&w->rules, key, sizeof(*l));
+	if (!l)
 		return NULL;
-	}
 	l->known = symbol_frame_rule(address_spaces_symbols(w->spaces), module_fd(at->module),
 				     at->module->path, at->vaddr, &l->rule);
 	return l;

@@ -214,7 +214,6 @@ static const char *symbol_declared_file(Dwarf_Die *die)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Files *files;
-	const char *name, *base;
 	Dwarf_Word index;
 	Dwarf_Die unit;
 	size_t nfiles;
@@ -223,9 +222,7 @@ static const char *symbol_declared_file(Dwarf_Die *die)
 	    !dwarf_cu_die(attr.cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
 	    dwarf_getsrcfiles(&unit, &files, &nfiles) || index >= nfiles)
 		return NULL;
-	name = dwarf_filesrc(files, index, NULL, NULL);
-	base = name ? strrchr(name, '/') : NULL;
-	return base ? base + 1 : name;
+	return text_base_name(dwarf_filesrc(files, index, NULL, NULL));
 }
 
 /*
