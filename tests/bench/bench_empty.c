@@ -10,6 +10,7 @@
 #include <bpf/libbpf.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "attach/link.h"
@@ -23,9 +24,10 @@ static int find(int fd, uint64_t *offset)
 	struct elf_traits traits;
 	struct elf_file *elf;
 	const uint8_t *bytes;
+	struct stat st;
 	size_t len;
 
-	if (elf_open(fd, &elf))
+	if (fstat(fd, &st) || elf_open(fd, (uint64_t)st.st_size, &elf))
 		return -1;
 	elf_traits(elf, &traits);
 	if (elf_find_function(elf, "pthread_barrier_wait", &symbol, 1) < 1)

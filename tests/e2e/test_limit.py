@@ -86,13 +86,13 @@ def test_limit_calm(t):
     check_equal("exited", p["exited"], True)
 
 
-def check_recorded(t, printed, tape, beside, said):
-    """Check that a report of the recording is the same. A comparison with @beside prints @said."""
+def check_recorded(t, printed, tape, beside, said, predicted):
+    """Check that a report of the recording is the same. A comparison with @beside prints @said, and a prediction @predicted."""
     text = t.path()
     check_equal("exit status of report", t.sbt("report", "-o", text, tape).rc, 0)
     check_equal("report", read_text(text), printed)
     check_in("diff", f"{said} because of --cost-limit", " ".join(t.sbt("diff", beside, tape).out.split()))
-    check_in("predict", f"{said} (--cost-limit)", " ".join(t.sbt("predict", tape).out.split()))
+    check_in("predict", f"{predicted} (--cost-limit)", " ".join(t.sbt("predict", tape).out.split()))
     check_in("series", f"{said} (--cost-limit)", " ".join(t.sbt("series", beside, tape).out.split()))
 
 
@@ -106,7 +106,8 @@ def test_limit_recorded(t):
              " ".join(printed.split())[-200:])
     check_equal("record", t.sbt("record", "-o", whole, "--", workload("gen"), *HOT, "--rounds",
                                 "2000").rc, 0)
-    check_recorded(t, printed, tape, whole, "was not traced to its end")
+    said = "was not traced to its end"
+    check_recorded(t, printed, tape, whole, said, said)
     rows = json.loads(t.sbt("series", "--json", tape).out.splitlines()[0])
     check_equal("its time", rows["time_ns"], None)
 
@@ -534,7 +535,8 @@ def test_limit_part_recorded(t):
                           "other barriers of its process were not traced (--cost-limit)"), flat)
     check_in("the end of the text", "INCOMPLETE: in 1 process some barriers were not traced to the end "
              "(--cost-limit)", flat[-300:])
-    check_recorded(t, printed, tape, tape, "some barriers were not traced to the end")
+    check_recorded(t, printed, tape, tape, "some barriers were not traced to the end",
+                   "Some barriers of 1 process were not traced to the end")
 
 
 def test_limit_part_whole(t):

@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fd = memfd_create("fuzz", MFD_CLOEXEC);
 	if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
 		abort();
-	if (!elf_open(fd, &elf))
+	if (!elf_open(fd, size, &elf))
 		ask(elf, size);
 	elf_close(elf);
 	return 0;

@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fd = memfd_create("fuzz", MFD_CLOEXEC);
 	if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
 		abort();
-	if (!elf_open(fd, &elf)) {
+	if (!elf_open(fd, size, &elf)) {
 		as_file(elf, size);
 	} else {
 		as_text(EM_X86_64, data, size);

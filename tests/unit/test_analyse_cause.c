@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check causes: the parts of a cause add up to the lateness, and the right cause is named. If there
- * is no cause, none is named.
+ * Check causes of lateness: the parts of a cause add up to the lateness, and the right cause is
+ * named. If a thread is late for no particular reason, no cause is named.
  */
 #include "test_analyse_util.h"
 
@@ -34,7 +34,7 @@ static const struct site_name names[] = {
 #define POLLING	 78 /* the stack of epoll_wait() in the C library */
 #define WAITING	 79 /* the stack of pthread_cond_wait() */
 #define NAMELESS 80 /* a stack without a name */
-#define STRIPPED 81 /* a sleep called by a library without symbols; main() called the library */
+#define STRIPPED 81 /* the stack of a sleep in a library without symbols, called by main() */
 
 static const struct site_name *site(void *ctx, uint32_t n)
 {
@@ -194,7 +194,7 @@ static void take(struct bench *b)
 		assert_true(sum == (int64_t)b->out.lateness_ns);
 }
 
-/* Take the episode, and check fields of its cause. */
+/* Pass the episode to the analysis, and check fields of its cause. */
 #define assert_cause(b, ...)                           \
 	do {                                           \
 		take(b);                               \
@@ -231,13 +231,13 @@ static void test_work(void **state)
 		     TEXT(text,
 			  "Thread 2 arrived 12.0 ms after thread 1: 100 % of the delay because "
 			  "it was on a CPU for longer."));
-	/* Time that a thread spins while it waits for a turn is no work. */
+	/* A thread that spins while it waits for its turn does no work. */
 	detail_of(&b->m, 2)->turn_ns = detail_of(&b->m, 2)->turn_oncpu_ns = 9 * MS;
 	assert_cause(b, TEXT(dominant->name, "lock"), NEAR(share, 0.75, 1e-12));
 	assert_int_equal(part(&b->out, CAUSE_WORK), 3 * MS);
 	/*
-	 * Without detail, but with accounted time, the thread was on a CPU all the time; otherwise
-	 * nothing is known.
+	 * A thread without a detail was on a CPU all the time if its time was accounted for. If it
+	 * was not, nothing is known.
 	 */
 	b->m.members[1].detail = b->m.members[3].detail = NULL;
 	assert_cause(b, TEXT(dominant->name, "work"));
@@ -257,8 +257,8 @@ static void set_instructions(struct bench *b, uint32_t who, uint64_t n)
 }
 
 /*
- * Twice the instructions in three times the time: half of the excess is more work, the rest is
- * slower execution.
+ * The thread executes twice the instructions in three times the time. Half of the additional time
+ * is more work, and half is slower execution.
  */
 /*
  * When a process is combined with its program, the cause data of its barrier move to the program's
@@ -301,7 +301,10 @@ static void test_instructions(void **state)
 	set_instructions(b, 2, 5000);
 	assert_cause(b, TEXT(dominant->name, "slower work"));
 	assert_int_equal(part(&b->out, CAUSE_SLOWER_WORK), 20 * MS);
-	/* Fewer instructions: that part is negative, and the other part compensates for it. */
+	/*
+	 * The late thread executed fewer instructions. The part for more work is negative, and the
+	 * part for slower execution compensates for it.
+	 */
 	late_one(b, 20 * MS);
 	set_instructions(b, 1, 5000);
 	set_instructions(b, 2, 4000);
@@ -337,8 +340,8 @@ static void test_cpu(void **state)
 	assert_cause(b, HAS(text, "a CPU that stress-ng (4711) had, among other tasks."));
 	d->ran_ns = 11 * MS;
 	/*
-	 * A thread of the same process is named by its index. Of a thread of another process only
-	 * the number is known.
+	 * The thread that had the CPU belongs to the same process, so it is named by its index. If
+	 * it belonged to another process, only its tid would be known.
 	 */
 	d->ran = TID(3);
 	assert_cause(b, TEXT(culprit, "thread 3"));
@@ -389,14 +392,14 @@ static void test_places(void **state)
 	blocked(&b->m, 2, MODEL_BLOCKED_OTHER, 12 * MS);
 	assert_cause(b, TEXT(dominant->name, "other"));
 
-	/* The longest block had another reason than the dominant one: it is not reported. */
+	/* The longest block has another reason than the dominant cause, so it is not reported. */
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	k->at.file = INODE;
 	k->reason = MODEL_BLOCKED_SLEEP;
 	assert_cause(b, TEXT(dominant->name, "i/o"), IS(culprit, NULL));
 
-	/* The next longest block has the dominant reason. */
+	/* The second longest block has the reason of the dominant cause, so it is reported. */
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	detail_of(&b->m, 2)->second = *k;
@@ -442,8 +445,8 @@ static void test_lock(void **state)
 }
 
 /*
- * The end of a thread, a semaphore and a condition variable have no holder, because they are no
- * locks.
+ * A thread may wait for another thread's end, at a semaphore or at a condition variable. None of
+ * these is a lock, so no holder is reported.
  */
 static void test_no_lock(void **state)
 {
@@ -523,7 +526,10 @@ static void test_chain(void **state)
 	assert_cause(b, HAS(text, "held by thread 3, which was waiting for I/O."));
 	k->doing = 255;
 	assert_cause(b, HAS(text, "held by thread 3."));
-	/* An activity of the holder that takes less than half of the time is not the reason. */
+	/*
+	 * If the holder spent less than half of the wait in one activity, this activity is not
+	 * reported.
+	 */
 	k->doing = MODEL_DOING_RUNQ;
 	k->doing_ns = 5 * MS;
 	assert_cause(b, HAS(text, "held by thread 3."));
@@ -558,14 +564,15 @@ static void test_released_late(void **state)
 	assert_cause(b, TEXT(dominant->name, "released late"), TEXT(culprit, "stress-ng (4711)"),
 		     HAS(text, "it left the preceding barrier later, after waiting for a CPU that "
 			       "stress-ng (4711) had at its release."));
-	/* The late departure was two episodes ago, so its culprit is not named. */
+	/* The late departure was two episodes ago, so the thread that caused it is not named. */
 	left_late(b);
 	assert_cause(b, IS(culprit, NULL));
 }
 
 /*
  * Thread 0 of a team worked alone for 20 ms before the region. Another thread then sleeps for 8 ms
- * longer than the rest. The sleep makes this thread late, not its later start.
+ * longer than the rest. This thread is late because of its sleep, and not because it started later
+ * than thread 0.
  */
 static void test_team_after_a_serial_part(void **state)
 {
@@ -578,8 +585,8 @@ static void test_team_after_a_serial_part(void **state)
 
 		meet_at(&b->m, 0, 4, NULL, from, work);
 		/*
-		 * In the second pass the threads are no team, and the median by arrival is thread
-		 * 0.
+		 * In the second pass the threads are no team, so thread 0 is compared, too, and is
+		 * the median.
 		 */
 		for (uint32_t k = 0; k < 4 && !i; k++)
 			b->m.members[k].flags |= MODEL_CROSSING_TEAM;
@@ -628,7 +635,7 @@ static void test_mixed(void **state)
 	blocked(&b->m, 2, MODEL_BLOCKED_IO, 6 * MS)->at.file = INODE;
 	d->runq_ns = 5 * MS;
 	d->ran = STRESS;
-	d->oncpu_ns -= 5 * MS; /* thread 2 also had less work: 9 ms instead of 10 */
+	d->oncpu_ns -= 5 * MS; /* thread 2 also works less: 9 ms instead of 10 ms */
 	assert_cause(b, TEXT(dominant->name, "i/o"), NEAR(share, 6.0 / 11, 1e-12));
 	assert_int_equal(part(&b->out, CAUSE_IO), 6 * MS);
 	assert_int_equal(part(&b->out, CAUSE_CPU), 5 * MS);
@@ -697,7 +704,10 @@ static void test_largest_part(void **state)
 		      IS(dominated, 20), HAS(text, "55 % of the lateness, in 20 of 40 episodes"));
 }
 
-/* The holder changes while the lock stays; there are many tasks, but they share one name. */
+/*
+ * Details that change from episode to episode are merged: one lock has several holders, and many
+ * tasks with one name take the CPU.
+ */
 static void test_site_coarse(void **state)
 {
 	struct bench *b = bench_new(4), *b2 = bench_new(4);
@@ -741,8 +751,8 @@ static void test_site_renamed(void **state)
 }
 
 /*
- * Jitter among equal threads: no cause is named, whichever thread is last. Nor is one named for a
- * single delay in a thousand episodes.
+ * Equal threads arrive with small random differences: no cause is named, whichever thread is last.
+ * No cause is named for a single delay in a thousand episodes, either.
  */
 static void test_balanced(void **state)
 {
@@ -813,7 +823,7 @@ static void test_unknown(void **state)
 	assert_cause(b, IS(nparts, 0));
 	site_cause(b, a, &c);
 	assert_fields(&c, IS(episodes, 0), IS(dominant, NULL));
-	/* If the time on a CPU is MODEL_UNKNOWN, it is all the rest of the thread's time. */
+	/* A time on a CPU of MODEL_UNKNOWN means all the time that the other parts leave. */
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	detail_of(&b->m, 2)->oncpu_ns = MODEL_UNKNOWN;
@@ -823,7 +833,8 @@ static void test_unknown(void **state)
 }
 
 /*
- * A wait for many files, or for an epoll descriptor, is named by the thread's position in the code.
+ * If a thread waits for many files, or for an epoll descriptor, the report names the position in
+ * the code where it waits.
  */
 static void test_many_files(void **state)
 {
@@ -839,8 +850,8 @@ static void test_many_files(void **state)
 	site_cause(b, a, &c);
 	assert_string_equal(c.culprit, "an epoll instance");
 	/*
-	 * A thread waits in other code for a file of unknown name. It is named by its position in
-	 * the code.
+	 * The thread waits elsewhere for a file with an unknown name. The report again names the
+	 * position in the code.
 	 */
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
@@ -900,7 +911,7 @@ static void test_other_end(void **state)
 		      IS(out.waited, WAITED_LOCK));
 }
 
-/* Each waker is created for one wait only, and all wakers have the same name. */
+/* Each wait has its own waker, which exists only for this wait. All wakers have the same name. */
 static void test_wakers_of_one_name(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -928,8 +939,8 @@ static void test_wakers_of_one_name(void **state)
 }
 
 /*
- * The waker's activity differs between episodes. The report names the waker and gives each activity
- * its share.
+ * The waker does different things in different episodes. The report names the waker, and the share
+ * of each activity.
  */
 static void test_doings_differ(void **state)
 {
@@ -958,7 +969,7 @@ static void test_doings_differ(void **state)
 		HAS(text, "was asleep in 16"), HAS(text, "was on a CPU in 16"),
 		HAS(text, "and itself was waiting for a CPU that stress-ng (4711) had in 8 (20 %)"),
 		IS(doing, MODEL_DOING_UNKNOWN));
-	/* From then on the waker sleeps. */
+	/* In all further episodes the waker sleeps. */
 	for (unsigned i = 0; i < 60; i++) {
 		k->doing = MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP;
 		k->culprit = 0;
@@ -971,7 +982,7 @@ static void test_doings_differ(void **state)
 		IS(doing, MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP));
 }
 
-/* Names with terminal control characters, or without an end. */
+/* Names contain terminal control characters, or are not terminated. */
 static void test_hostile_names(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -997,7 +1008,7 @@ static void test_hostile_names(void **state)
 		assert_true(*s >= ' ');
 }
 
-/* The parts add up for any input. */
+/* The parts of the lateness add up for any input. */
 static void test_any_figures(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(8);
@@ -1038,7 +1049,10 @@ static void test_any_figures(void **state)
 	}
 }
 
-/* Another thread takes the position, and later the number, of a thread that ended. */
+/*
+ * A new thread takes the position of a thread that ended. Later, a new thread gets the tid of one
+ * that ended.
+ */
 static void test_reuse(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -1077,7 +1091,8 @@ static void test_tally(void **state)
 	place = tally_top(&t);
 	assert_true(place >= 0);
 	/*
-	 * No count exceeds the true count, and none is too low by more than a ninth of the total.
+	 * No counted value exceeds the true value, and none is too low by more than a ninth of the
+	 * total.
 	 */
 	for (i = 0; i < CULPRIT_TALLY; i++) {
 		if (t.key[i] == 1 && t.ns[i]) {

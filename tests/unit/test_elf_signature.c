@@ -19,7 +19,10 @@ static const char barrier_source[] =
 	"int main(void) { pthread_t t; pthread_barrier_init(&b, 0, 2);\n"
 	"  pthread_create(&t, 0, work, 0); work(0); return pthread_join(t, 0); }\n";
 
-/* No call leads to the barrier function. Only the unwind table has its start. */
+/*
+ * A program that calls the barrier function only through a pointer. Only the unwind table shows
+ * where the function starts.
+ */
 static const char pointer_source[] =
 	"#include <pthread.h>\n"
 	"pthread_barrier_t b; int (*volatile wait)(pthread_barrier_t *) = pthread_barrier_wait;\n"
@@ -65,7 +68,7 @@ static int find_fd(int fd, struct signature *out)
 	struct elf_file *elf;
 	int err;
 
-	err = elf_open(fd, &elf);
+	err = fixture_elf(fd, &elf);
 	close(fd);
 	if (err)
 		return err;
@@ -104,7 +107,7 @@ static void expect_found(const struct fixture *f, const char *name, const char *
 		      IS(wait.size, size_of(f, original, "pthread_barrier_wait")),
 		      IS(init.vaddr, musl ? 0 : fixture_nm(f, original, "pthread_barrier_init")));
 	fd = fixture_open(f, name);
-	assert_int_equal(elf_open(fd, &elf), 0);
+	assert_int_equal(fixture_elf(fd, &elf), 0);
 	close(fd);
 	assert_int_equal(elf_vaddr_to_offset(elf, s.wait.vaddr, &offset), 0);
 	assert_int_equal(s.wait.offset, offset);
@@ -185,7 +188,10 @@ static void test_nothing_there(void **state)
 	assert_int_equal(find(f, "n", &s), -ENOENT);
 }
 
-/* With two such functions it is unknown which function the program calls. */
+/*
+ * If two functions look like the barrier, neither is used, because it is unknown which one the
+ * program calls.
+ */
 static void test_two(void **state)
 {
 	const struct fixture *f = *state;
@@ -207,7 +213,7 @@ static void test_other_machine(void **state)
 	struct signature s;
 	int fd = fixture_open(f, "/proc/self/exe");
 
-	assert_int_equal(elf_open(fd, &elf), 0);
+	assert_int_equal(fixture_elf(fd, &elf), 0);
 	close(fd);
 	assert_int_equal(signature_find(elf, EM_AARCH64, &s), -ENOTSUP);
 }
@@ -222,7 +228,7 @@ static void expect_library(const struct fixture *f, const char *path)
 	if (access(path, R_OK))
 		return;
 	fd = fixture_open(f, path);
-	assert_int_equal(elf_open(fd, &elf), 0);
+	assert_int_equal(fixture_elf(fd, &elf), 0);
 	close(fd);
 	assert_int_equal(elf_find_function(elf, "pthread_barrier_wait", &symbol, 1), 1);
 	assert_int_equal(signature_find(elf, EM_X86_64, &s), 0);

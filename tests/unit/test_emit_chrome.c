@@ -87,8 +87,8 @@ static void begin(struct drawn *d, uint64_t lean)
 }
 
 /*
- * Let @tid work until @arrive: 60 % on a CPU, 10 % in the run queue and 20 % at a lock. The rest is
- * unattributed.
+ * Let @tid work until @arrive and cross. 60 % of the work is on a CPU, 10 % in the run queue and 20
+ * % at a lock. The rest is unattributed.
  */
 static void meet(struct drawn *d, uint32_t tid, uint64_t object, uint32_t count, uint64_t arrive,
 		 uint64_t depart, uint64_t work)
@@ -203,8 +203,8 @@ static void check_slices(json_t *events, uint64_t end_ns)
 }
 
 /*
- * Return the number of slices of a thread that begin at @ts and last longer than 0. @tid is 1000
- * times the thread's number, as number() returns it.
+ * Return the number of slices of a thread that begin at @ts and last longer than 0. @tid is the
+ * thread's number times 1000, because number() returns all numbers times 1000.
  */
 static unsigned slices_at(json_t *events, uint64_t tid, uint64_t ts)
 {
@@ -221,7 +221,7 @@ static unsigned slices_at(json_t *events, uint64_t tid, uint64_t ts)
 }
 
 /*
- * Check that every arrow has one begin and one end, each at the begin of a slice, and that no arrow
+ * Check that every arrow has one start and one end, each at the start of a slice, and that no arrow
  * goes back in time.
  */
 static uint32_t check_arrows(json_t *events)
@@ -444,7 +444,7 @@ static void test_thinned(void **state)
 	drop(&d, o);
 }
 
-/* Impossible times still give a file that can be opened. */
+/* Even with impossible times, the file can be opened. */
 static void test_corrupt(void **state)
 {
 	struct model_member m[2] = { { .thread = 0, .tid = 101, .site = 0 },

@@ -432,7 +432,7 @@ static void ask(struct report_env *env, struct cause_env *causes, struct recordi
 		const struct model *model)
 {
 	uint32_t sites[4];
-	bool has_ends;
+	bool has_ends = false;
 	uint64_t i;
 
 	env->site(env->ctx, 9);

@@ -247,8 +247,8 @@ static void test_random_runs(void **unused)
 }
 
 /*
- * A process is no longer traced. Check the report, and the end as seen by a reader that knows only
- * ends.
+ * A process is no longer traced. A model that is fed from the recording also knows when tracing
+ * ended, at what cost, and which probe groups were detached before.
  */
 static void test_detached(void **unused)
 {
@@ -540,7 +540,7 @@ static void test_absurd(void **unused)
 	assert_int_equal(n, 0);
 }
 
-/* A small file that unpacks to much more data does not use all memory. */
+/* A small file can unpack to very much data. Reading it must not use all memory. */
 static void test_the_same_over_and_over(void **unused)
 {
 	struct model_ops nothing = { 0 };

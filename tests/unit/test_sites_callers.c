@@ -69,7 +69,7 @@ static bool rule_of(const struct fixture *f, struct symbol_server *server, const
 	snprintf(path, sizeof(path), "%s/rules.so", f->dir);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
-	assert_int_equal(elf_open(fd, &elf), 0);
+	assert_int_equal(fixture_elf(fd, &elf), 0);
 	assert_int_equal(elf_find_function(elf, name, &symbol, 1), 1);
 	memset(rule, 0xff, sizeof(*rule));
 	known = symbol_frame_rule(server, fd, path, symbol.vaddr + symbol.size - 2, rule);
@@ -181,10 +181,10 @@ static void test_own_stack(void **state)
 	assert_non_null(callers_no_call(callers, space, 4096));
 	code = callers_code(callers, space, ips[1]);
 	assert_fields(code, TEXT(name, "outer"), IS(outer, false));
-	/* The same part of the stack is cut off. Missing frames are not guessed. */
+	/* The sample contains only 8 bytes of the stack. Missing frames are not guessed. */
 	sample.len = 8;
 	assert_int_equal(callers_follow(callers, space, &sample, ips, note_reported, &reported), 1);
-	/* The address is in no file. */
+	/* No caller is found if the address is in no file. */
 	sample.len = SBT_CALLERS_DEEP;
 	sample.head.ip = 4096;
 	assert_int_equal(callers_follow(callers, space, &sample, ips, note_reported, &reported), 1);

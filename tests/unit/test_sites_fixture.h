@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "test_check.h"
+#include "elf/elf.h"
 
 DEFINE_CLEANUP_PTR(pclose, FILE *)
 
@@ -141,6 +142,14 @@ static inline uint64_t fixture_nm(const struct fixture *f, const char *file, con
 		file, file, name);
 	assert_true(out[0]);
 	return strtoull(out, NULL, 16);
+}
+
+static inline int fixture_elf(int fd, struct elf_file **out)
+{
+	struct stat st;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	return elf_open(fd, (uint64_t)st.st_size, out);
 }
 
 /* Return all bytes of a file. The caller frees them. */

@@ -21,7 +21,7 @@ static const char source[] = ASSEMBLED_MACROS FUNCTION("task_near") FUNCTION("ta
 	"begin near\n lea task_near(%rip), %rdi\n call GOMP_task@PLT\n ret\nend near\n"
 	"begin kept\n push %rbx\n lea task_kept(%rip), %r13\n nop\n mov %r13, %rdi\n"
 	" call GOMP_task@PLT\n pop %rbx\n ret\nend kept\n"
-	/* The same call with -fno-plt. */
+	/* The same call as in "near", compiled with -fno-plt. */
 	"begin by_word\n lea task_by_word(%rip), %rax\n mov %rax, %rdi\n"
 	" call *GOMP_task@GOTPCREL(%rip)\n ret\nend by_word\n"
 	"begin loop\n lea loop_body(%rip), %rdi\n call GOMP_taskloop_ull@PLT\n ret\nend loop\n"
@@ -51,7 +51,7 @@ static void check(const struct fixture *fixture, uint16_t machine, const char *c
 	int fd;
 
 	fd = fixture_open(fixture, "library.so");
-	assert_int_equal(elf_open(fd, &elf), 0);
+	assert_int_equal(fixture_elf(fd, &elf), 0);
 	close(fd);
 	assert_int_equal(outlined_of_tasks(elf, machine, &found), 0);
 	for (i = 0; names[i]; i++) {

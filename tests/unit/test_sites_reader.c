@@ -29,8 +29,8 @@ DEFINE_CLEANUP_PTR(reader_free, struct reader *)
 
 /* The result of each call in the child: 0 or more, or -errno. */
 struct tried {
-	long open, open_to_write, create, stat, socket, kill, trace, fork, exec, memory_of, bpf,
-		x32, map;
+	long open, open_to_write, create, stat, socket, kill, trace, fork, exec, memory_of, bpf;
+	long x32, map;
 };
 
 static long raw(long result)
@@ -193,7 +193,7 @@ static void test_same(void **state)
 	assert_non_null(m);
 	assert_fields(m, IS(error, 0), IS(is_elf, true), IS(elf, NULL));
 	own->path = (char *)(uintptr_t)path;
-	assert_int_equal(elf_open(fd, &own->elf), 0);
+	assert_int_equal(fixture_elf(fd, &own->elf), 0);
 	module_examine(&names);
 	assert_true(m->nplaces > 0);
 	assert_int_equal(m->nplaces, own->nplaces);

@@ -508,7 +508,10 @@ static void test_signal(void **state)
 	stop(pid);
 }
 
-/* There is no system call, so the instruction itself counts, for the name and for the rules. */
+/*
+ * The thread is in no system call, so the name and the rules are those of the instruction at its
+ * pc.
+ */
 static void test_exact(void **state)
 {
 	static const char *const names[] = { "leaf", "main", NULL };
@@ -537,7 +540,10 @@ static void test_exact(void **state)
 	assert_true(i < 500);
 	assert_string_equal(frame_of(&w, 0)->function, "spin");
 	assert_int_equal(expect_frames(&w, spin_source, names), 1);
-	/* The same holds if a signal arrived at the instruction and its handler blocks. */
+	/*
+	 * The name and the rules are also those of the instruction if a signal arrived there and
+	 * its handler blocks.
+	 */
 	kill(pid, SIGUSR1);
 	capture(pid, wait_for(pid, SYS_nanosleep, SYS_clock_nanosleep), &sample);
 	unwind(&w, &sample);
@@ -639,7 +645,7 @@ static uint64_t any(uint64_t *seed)
 	return *seed >> 8 ^ *seed << 24;
 }
 
-/* Registers and stacks full of valid and invalid addresses. */
+/* Unwind registers and stacks that are full of valid and invalid addresses. */
 static void test_garbage(void **state)
 {
 	const struct fixture *f = *state;
@@ -707,7 +713,7 @@ static void test_chain(void **state)
 	sample.len = sizeof(words);
 	words[0] = 0x7010;
 	words[1] = 0x1111;
-	words[2] = 0x7000; /* back */
+	words[2] = 0x7000; /* points back to the first frame */
 	words[3] = 0x2222;
 	memcpy(sample.bytes, words, sizeof(words));
 	memset(&regs, 0, sizeof(regs));
@@ -720,8 +726,8 @@ static void test_chain(void **state)
 	assert_true(stack_frame_pointer_step(&sample, &regs, &caller));
 	assert_int_equal(caller.value[STACK_PC], 0x2222);
 	/*
-	 * The stack must grow. A step back is refused, and so is no progress, except at the
-	 * thread's own position.
+	 * The caller's stack pointer must be higher. A lower one is refused, and also the same one,
+	 * except in the innermost frame.
 	 */
 	assert_false(stack_grows(&caller, &regs));
 	assert_false(stack_grows(&regs, &regs));

@@ -106,7 +106,7 @@ static bool is_libc(const char *module)
 {
 	static const char *const prefix[] = { "libc.so", "libc-", "libpthread",
 					      "ld-",	 "ld.so", "libm." };
-	const char *base = module ? text_base_name(module) : NULL;
+	const char *base = text_base_name(module);
 	size_t i;
 
 	for (i = 0; base && i < sizeof(prefix) / sizeof(prefix[0]); i++)
@@ -152,9 +152,9 @@ static bool function_words(const struct culprit_env *env, const struct culprit *
 }
 
 /*
- * Describe a wait for several files, or for a file that stands for several files. The BPF programs
- * name the file only for calls that take a single file. For other calls, the function of the C
- * library identifies the wait.
+ * Describe a wait for several files, or for a file that stands for several files (an epoll
+ * instance). The BPF programs name the file only for calls that take a single file. For other
+ * calls, the function of the C library identifies the wait.
  */
 static const char *many_files(const struct culprit_env *env, const struct culprit *c)
 {
@@ -240,7 +240,10 @@ enum model_doing culprit_doing(const struct model_block *b)
 		       : b->doing;
 }
 
-/* Note the second step of the chain: the main activity of the holder or the waker. */
+/*
+ * Note what the awaited thread (the holder or the waker) mainly did during the wait, and what it
+ * waited for itself.
+ */
 static void note_doing(const struct culprit_env *env, const struct culprit *c, bool coarse,
 		       bool doing_matters, struct culprit_words *w)
 {
@@ -285,7 +288,7 @@ static enum culprit_waited waited_for(const struct culprit_env *env, const struc
 		{ "cnd_", WAITED_CONDITION },
 		{ "sem_", WAITED_SEMAPHORE },
 		{ "join", WAITED_JOIN },
-		/* Used in recordings from before semaphore calls were recorded. */
+		/* For recordings of older versions, which did not record semaphore calls. */
 		{ "semop", WAITED_SEMAPHORE },
 		{ "semtimedop", WAITED_SEMAPHORE },
 		{ "barrier", WAITED_BARRIER },
@@ -444,7 +447,10 @@ static void released_words(const struct culprit_env *env, const struct culprit *
 	}
 }
 
-/* Return the clause for a wait without a standard reason, or NULL if the wait is unknown. */
+/*
+ * Return the clause for a wait with another reason (a stop, a child process, a signal), or NULL if
+ * the reason is unknown.
+ */
 static const char *other_clause(const struct model_block *b)
 {
 	if (b->reason != MODEL_BLOCKED_OTHER || !b->ns)

@@ -5,8 +5,8 @@
  * Scalasca). Every wait is charged to the phases in which it began. For the last thread l of an
  * episode and a waiting thread i, the wait is the time by which l took longer than i since their
  * last common episode. The time that l took longer in its own phases is a direct cost of these
- * phases. The time that l itself waited longer is charged to the phases in which that wait began,
- * as passed on. The shares are scaled so that all of i's wait is charged exactly once.
+ * phases. The time that l itself waited longer is charged to the phases in which l's wait began, as
+ * a passed-on cost. The shares are scaled so that all of i's wait is charged exactly once.
  *
  * Each thread keeps a bounded history of its recent episodes. The history is not needed in the
  * usual case, in which the previous episode had the same members.
@@ -21,8 +21,8 @@
 #include <string.h>
 
 /*
- * maximum number of segments of a thread's history; runs of episodes at one barrier are folded
- * first
+ * maximum number of segments of a thread's history; to make room, runs of episodes at one barrier
+ * are folded first
  */
 #define SEGMENTS 16
 /* maximum number of origins of one wait; smaller origins are not passed on further */
@@ -42,7 +42,7 @@ struct segment {
 	uint64_t work_ns, wait_ns, latency_ns;
 	uint32_t barrier;
 	uint32_t norigins;
-	/* origins of wait_ns; if their sum is less, the rest is unknown */
+	/* origins of wait_ns; if their sum is less than wait_ns, the rest is unknown */
 	struct origin origins[ORIGINS];
 };
 
@@ -63,7 +63,6 @@ struct delay {
 	struct row *rows; /* by barrier */
 	uint32_t nthreads, nrows;
 	uint64_t serial; /* serial number of the latest episode, from 1 */
-	uint64_t unknown_ns;
 };
 
 /* The part of one wait that is charged to the phases that end at one barrier. */
@@ -117,11 +116,6 @@ int delay_fold(struct delay *d, uint32_t from, uint32_t into)
 	d->rows[into].passed_ns += d->rows[from].passed_ns;
 	d->rows[from] = (struct row){ 0 };
 	return 0;
-}
-
-uint64_t delay_unknown(const struct delay *d)
-{
-	return d->unknown_ns;
 }
 
 /*
@@ -203,7 +197,7 @@ static struct segment *push(struct history *h, const struct model_member *m, uin
 	struct segment *s;
 
 	if (m->work_ns == MODEL_UNKNOWN) {
-		/* The thread may have taken part in other episodes in between. */
+		/* The thread may have taken part in other episodes since its last segment. */
 		h->n = 0;
 		h->dropped = true;
 	}
@@ -332,11 +326,12 @@ static struct charge *charge_to(struct charges *c, uint32_t barrier)
 }
 
 /*
- * @ns of the wait exist because the last thread itself had waited before, for @waited in total.
- * Charge @ns to the phases in which these earlier waits began. Return the charged part.
+ * @ns is the part of the wait that exists because the last thread itself had waited earlier.
+ * @waited is the sum of its earlier waits. Charge @ns to the phases in which the earlier waits
+ * began, as far as they are known.
  */
-static uint64_t pass_on(struct charges *c, struct history *hl, uint32_t nl, uint64_t waited,
-			uint64_t ns)
+static void pass_on(struct charges *c, struct history *hl, uint32_t nl, uint64_t waited,
+		    uint64_t ns)
 {
 	uint64_t part, given = 0, known = 0;
 	struct charge *largest = NULL, *to;
@@ -361,30 +356,24 @@ static uint64_t pass_on(struct charges *c, struct history *hl, uint32_t nl, uint
 	 * If all origins are known, the rest is only a rounding error. Add it to the largest
 	 * origin.
 	 */
-	if (largest && known == waited) {
+	if (largest && known == waited)
 		largest->passed_ns += ns - given;
-		given = ns;
-	}
-	return given;
 }
 
-/*
- * Charge @wait_ns to phases in proportion to the last thread's excess in them. Return the charged
- * part.
- */
-static uint64_t distribute(const struct excess *x, struct history *hl, uint32_t nl,
-			   uint64_t wait_ns, struct charges *out)
+/* Charge @wait_ns to phases in proportion to the last thread's excess in them. */
+static void distribute(const struct excess *x, struct history *hl, uint32_t nl, uint64_t wait_ns,
+		       struct charges *out)
 {
 	uint64_t wait = number_less(x->l_wait_ns, x->i_wait_ns);
 	uint64_t other = number_less(x->l_other_ns, x->i_other_ns), total = wait + other;
-	uint64_t part, given = 0, lost = 0;
+	uint64_t part, given = 0;
 	struct charge *largest = NULL, *to;
 	uint32_t k;
 
 	array_for_each (r, x->rows, x->n)
 		total += number_less(r->l_ns, r->i_ns);
 	if (!total)
-		return 0;
+		return;
 	array_for_each (row, x->rows, x->n) {
 		part = scaled(wait_ns, number_less(row->l_ns, row->i_ns), total);
 		if (!part)
@@ -399,19 +388,18 @@ static uint64_t distribute(const struct excess *x, struct history *hl, uint32_t 
 	given += part;
 	part = scaled(wait_ns, wait, total);
 	if (part)
-		lost = part - pass_on(out, hl, nl, x->l_wait_ns, part);
+		pass_on(out, hl, nl, x->l_wait_ns, part);
 	given += part;
 	for (k = 0; k < out->n; k++)
 		if (!largest || out->of[k].direct_ns + out->of[k].passed_ns >
 					largest->direct_ns + largest->passed_ns)
 			largest = &out->of[k];
 	if (!largest)
-		return 0;
+		return;
 	if (largest->direct_ns)
 		largest->direct_ns += wait_ns - given;
 	else
 		largest->passed_ns += wait_ns - given;
-	return wait_ns - lost;
 }
 
 /* --- an episode ------------------------------------------------------------------------------ */
@@ -447,8 +435,7 @@ static int prepare(struct delay *d, const struct model_episode *ep)
 	return err;
 }
 
-static void charge_all(struct delay *d, const struct charges *c, uint64_t wait_ns, uint64_t given,
-		       struct segment *s)
+static void charge_all(struct delay *d, const struct charges *c, struct segment *s)
 {
 	struct row *r;
 	uint32_t k;
@@ -460,29 +447,28 @@ static void charge_all(struct delay *d, const struct charges *c, uint64_t wait_n
 		r->any = true;
 		origin_add(s, c->of[k].barrier, c->of[k].direct_ns + c->of[k].passed_ns);
 	}
-	d->unknown_ns += wait_ns - given;
 }
 
-/* Set @out to the charges of one waiting thread's wait. Return the charged part of the wait. */
-static uint64_t charge_wait(struct history *hl, struct history *hi, const struct model_member *l,
-			    const struct model_member *i, uint32_t barrier, struct charges *out)
+/* Set @out to the charges of one waiting thread's wait, as far as they are known. */
+static void charge_wait(struct history *hl, struct history *hi, const struct model_member *l,
+			const struct model_member *i, uint32_t barrier, struct charges *out)
 {
 	struct excess x;
 	uint32_t nl, ni;
 
 	out->n = 0;
 	if (l->work_ns == MODEL_UNKNOWN || i->work_ns == MODEL_UNKNOWN)
-		return 0;
+		return;
 	if (last_serial(hl) == last_serial(hi) && (hl->n || (!hl->dropped && !hi->dropped))) {
 		charge_to(out, barrier)->direct_ns = i->wait_ns;
-		return i->wait_ns;
+		return;
 	}
 	if (!since_common(hl, hi, &nl, &ni))
-		return 0;
+		return;
 	x.n = 0;
 	x.l_wait_ns = x.i_wait_ns = x.l_other_ns = x.i_other_ns = 0;
 	excess_between(&x, hl, nl, hi, ni, l, i, barrier);
-	return distribute(&x, hl, nl, i->wait_ns, out);
+	distribute(&x, hl, nl, i->wait_ns, out);
 }
 
 int delay_episode(struct delay *d, const struct model_episode *ep)
@@ -491,7 +477,6 @@ int delay_episode(struct delay *d, const struct model_episode *ep)
 	struct history *hl, *h;
 	struct charges charges;
 	struct segment *s;
-	uint64_t given;
 	int err;
 
 	if (ep->nested || !ep->n)
@@ -507,16 +492,15 @@ int delay_episode(struct delay *d, const struct model_episode *ep)
 	array_for_each (m, ep->members, ep->n - 1) {
 		h = d->threads[m->thread];
 		charges.n = 0;
-		given = 0;
 		/*
-		 * Waits in incomplete or ambiguous episodes are in no sum. They are not charged,
-		 * and their origins stay unknown.
+		 * Waits in incomplete or ambiguous episodes are not charged, so their origins stay
+		 * unknown.
 		 */
 		if (ep->state == MODEL_COMPLETE && m->wait_ns)
-			given = charge_wait(hl, h, l, m, ep->barrier, &charges);
+			charge_wait(hl, h, l, m, ep->barrier, &charges);
 		s = push(h, m, d->serial, ep->barrier);
 		if (ep->state == MODEL_COMPLETE)
-			charge_all(d, &charges, m->wait_ns, given, s);
+			charge_all(d, &charges, s);
 	}
 	push(hl, l, d->serial, ep->barrier);
 	return 0;

@@ -63,7 +63,7 @@ static uint64_t hash_site(const struct site_name *s, bool with_offset)
 
 	if (!s)
 		return h;
-	h = hash_string(h, s->module ? text_base_name(s->module) : NULL);
+	h = hash_string(h, text_base_name(s->module));
 	if (s->label)
 		h = hash_string(h, s->label);
 	array_for_each (frame, s->frames, s->nframes)
@@ -350,8 +350,8 @@ static const char *shorter(struct arena *a, const char *name)
 }
 
 /*
- * Name the outermost function into which a call was inlined. This name distinguishes copies of a
- * line.
+ * Name the outermost function into which a call was inlined. This name distinguishes inlined copies
+ * of one source line.
  */
 static char *callsite_label(struct arena *a, const struct report_callsite *c)
 {

@@ -137,8 +137,8 @@ static int attach_fault(struct attach *a, struct bpf_program *program, uint64_t 
 }
 
 /*
- * Attach the programs for page faults. Without them, time in page faults counts as time on a CPU:
- * report that and continue, unless the programs are needed as counters.
+ * Attach the programs for page faults. If that fails, time in page faults counts as time on a CPU:
+ * report that and continue, unless these programs also serve as counters.
  */
 static int attach_faults(struct attach *a)
 {
@@ -237,13 +237,6 @@ static uint64_t touch_pages(volatile char *pages, size_t page)
 	return now_ns() - begin;
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /*
  * Measure how long a page fault takes outside its handler, on new pages of sbt-trace itself. This
  * time is added for each fault: the kernel's timestamps are inside the handler and exclude entering
@@ -273,7 +266,7 @@ void account_calibrate_faults(struct attach *a, const struct sbt_account *self)
 	}
 	if (!n)
 		return;
-	qsort(outside, (size_t)n, sizeof(outside[0]), compare);
+	qsort(outside, (size_t)n, sizeof(outside[0]), number_compare_u64);
 	a->fault_outside_ns = outside[n / 2];
 }
 

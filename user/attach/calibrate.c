@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "attach/calibrate.h"
 #include "base/clock.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,8 +69,8 @@ struct find {
 };
 
 /*
- * Convert our address to a file offset by the segments of the executable, which is the first
- * object.
+ * Convert the address of our function to a file offset, by the segments of the executable, which is
+ * the first object.
  */
 static int find_offset(struct dl_phdr_info *info, size_t size, void *data)
 {
@@ -103,7 +104,7 @@ int calibrate_probe_site(bool stepped, struct attach_probe_site *probe_site, uin
 	if (probe_site->fd < 0)
 		return -errno;
 	probe_site->spec = (struct sbt_spec){
-		/* This sets a family and tests none: the probe of a pthread barrier is measured. */
+		/* Measure the probe of a pthread barrier. */
 		.family = SBT_FAMILY_PTHREAD,
 		.role = SBT_ROLE_BARRIER,
 		.words_offset = 8,
@@ -116,17 +117,10 @@ int calibrate_probe_site(bool stepped, struct attach_probe_site *probe_site, uin
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Return the lower quartile, because other load on the machine lengthens some runs. */
 static double quartile(double *values, int n)
 {
-	qsort(values, (size_t)n, sizeof(values[0]), compare);
+	qsort(values, (size_t)n, sizeof(values[0]), number_compare_double);
 	return values[n / 4];
 }
 

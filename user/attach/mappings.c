@@ -16,10 +16,11 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/grow.h"
+#include "base/number.h"
 
 /*
- * Size of each CPU's ring: room for about 1600 mappings, and below the locked memory limit of a
- * user (kernel.perf_event_mlock_kb).
+ * Size of each CPU's ring. It has room for about 1600 mappings, and is below the limit for
+ * unprivileged users (kernel.perf_event_mlock_kb).
  */
 #define RING_BYTES (256u << 10)
 
@@ -34,9 +35,9 @@ struct mappings {
 	size_t page_bytes;
 	struct cpu *cpus;
 	uint32_t ncpus;
-	struct mappings_event *events; /* of all CPUs, before sorting */
+	struct mappings_event *events; /* the events of all CPUs, before they are sorted */
 	uint32_t nevents, cap;
-	char *text; /* their paths */
+	char *text; /* the paths of these events */
 	size_t ntext, cap_text;
 	uint64_t lost;
 };
@@ -274,7 +275,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct mappings_event *x = a, *y = b;
 
-	return (x->t_ns > y->t_ns) - (x->t_ns < y->t_ns);
+	return NUMBER_COMPARE(x->t_ns, y->t_ns);
 }
 
 uint64_t mappings_read(struct mappings *m,

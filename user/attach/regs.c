@@ -12,12 +12,13 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "../bpf/regs.h"
 #include "attach/link.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "regs.skel.h"
+#include "sbt/regs.h"
 
-#define READ_BYTES 32768 /* the kernel returns less per read */
+#define READ_BYTES 32768 /* size of a read; the kernel returns less than this at a time */
 
 _Static_assert(REGS_RETURNS == SBT_REGS_RETURNS, "same as in the BPF program");
 _Static_assert(REGS_SLOTS == SBT_REGS_RETURNED, "same as in the BPF program");
@@ -138,7 +139,7 @@ static int by_tid(const void *a, const void *b)
 {
 	const struct regs_thread *x = a, *y = b;
 
-	return (x->tid > y->tid) - (x->tid < y->tid);
+	return NUMBER_COMPARE(x->tid, y->tid);
 }
 
 int regs_read(struct regs *r, uint32_t pid, struct regs_thread **out, uint32_t *n)

@@ -5,24 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST 8 /* elements */
+#define LEAST 4 /* minimum number of elements */
 
-void *grow_array(void *array, size_t *cap, size_t n, size_t size, int zeroed)
+struct grown grow_array(struct grown from, size_t n, size_t size, int zeroed)
 {
-	size_t more = *cap < LEAST ? LEAST : *cap;
-	char *grown;
+	struct grown to = { .cap = from.cap < LEAST ? LEAST : from.cap };
 
-	if (array && n <= *cap)
-		return array;
-	while (more < n)
-		more *= 2;
-	if (array && more == *cap)
-		more *= 2;
-	grown = reallocarray(array, more, size);
-	if (!grown)
-		return NULL;
-	if (zeroed)
-		memset(grown + *cap * size, 0, (more - *cap) * size);
-	*cap = more;
-	return grown;
+	while (to.cap < n)
+		to.cap *= 2;
+	to.array = reallocarray(from.array, to.cap, size);
+	if (to.array && zeroed)
+		memset((char *)to.array + from.cap * size, 0, (to.cap - from.cap) * size);
+	return to;
 }

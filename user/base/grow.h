@@ -7,28 +7,37 @@
 #include <errno.h>
 #include <stddef.h>
 
-/*
- * Return @array, or a copy of it at another address, with room for at least @n elements of @size
- * bytes. Set *@cap to the number of elements that fit. If out of memory, return NULL and leave both
- * unchanged. Only for grow() and grow_zeroed().
- */
-void *grow_array(void *array, size_t *cap, size_t n, size_t size, int zeroed);
+/* An array with room for @cap elements. */
+struct grown {
+	void *array;
+	size_t cap;
+};
 
-#define GROW(array, cap, n, zeroed)                                                      \
-	({                                                                               \
-		size_t grow_cap = (cap);                                                 \
-		__typeof__(array) grow_new =                                             \
-			grow_array((array), &grow_cap, (n), sizeof(*(array)), (zeroed)); \
-		if (grow_new) {                                                          \
-			(array) = grow_new;                                              \
-			(cap) = (__typeof__(cap))grow_cap;                               \
-		}                                                                        \
-		grow_new ? 0 : -ENOMEM;                                                  \
+/*
+ * Return a copy of the array with room for at least @n elements of @size bytes, and free the array.
+ * If out of memory, free nothing and return NULL as the array. Only for grow() and grow_zeroed().
+ * They test in line whether the array must grow, because the model calls them for each crossing.
+ */
+struct grown grow_array(struct grown from, size_t n, size_t size, int zeroed);
+
+#define GROW(to_array, to_cap, n, zeroed)                                                 \
+	({                                                                                \
+		struct grown grown = { (to_array), (to_cap) };                            \
+		size_t grow_n = (n);                                                      \
+                                                                                          \
+		if (!grown.array || grow_n > grown.cap) {                                 \
+			grown = grow_array(grown, grow_n, sizeof(*(to_array)), (zeroed)); \
+			if (grown.array) {                                                \
+				(to_array) = grown.array;                                 \
+				(to_cap) = (__typeof__(to_cap))grown.cap;                 \
+			}                                                                 \
+		}                                                                         \
+		grown.array ? 0 : -ENOMEM;                                                \
 	})
 
 /*
  * Make room for @n elements in @array, which now has room for @cap elements. If the array must
- * grow, double its size. Return 0 or -ENOMEM.
+ * grow, double its size, so a capacity that began as 0 is a power of two. Return 0 or -ENOMEM.
  */
 #define grow(array, cap, n)	   GROW(array, cap, n, 0)
 /* Do the same as grow(), but set the new elements to zero. */

@@ -50,7 +50,7 @@ bool hash_get(const struct hash *h, uint64_t key, uint64_t *value)
 	return true;
 }
 
-static int grow(struct hash *h)
+static int enlarge(struct hash *h)
 {
 	size_t i, size = h->size ? h->size * 2 : HASH_MIN;
 	struct hash old = *h;
@@ -78,7 +78,7 @@ int hash_put(struct hash *h, uint64_t key, uint64_t value)
 		return 0;
 	}
 	/* Grow the table when it is three quarters full. This keeps searches short. */
-	if (h->used + 1 > h->size / 4 * 3 && grow(h))
+	if (h->used + 1 > h->size / 4 * 3 && enlarge(h))
 		return -ENOMEM;
 	i = find(h, key);
 	if (!h->entries[i].key)
@@ -103,8 +103,8 @@ bool hash_del(struct hash *h, uint64_t key)
 	if (!h->entries[hole].key)
 		return false;
 	/*
-	 * If the hole lies between an entry and its home position, searches would not find the
-	 * entry: move it into the hole.
+	 * If the hole lies between an entry and its home position, searches would stop at the hole
+	 * and not find the entry. So move the entry into the hole.
 	 */
 	for (i = (hole + 1) & mask; h->entries[i].key; i = (i + 1) & mask) {
 		home = hash_mix(h->entries[i].key) & mask;

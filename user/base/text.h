@@ -18,12 +18,15 @@ char *text_printable(const char *s);
 /* Return whether text_printable(@s) would equal @s. */
 bool text_is_printable(const char *s);
 
-/* Return the last component of a path, which follows its last slash. */
+/*
+ * Return the last component of a path, which follows its last slash. If nothing follows the slash,
+ * return @path, which may also be NULL.
+ */
 static inline const char *text_base_name(const char *path)
 {
-	const char *slash = strrchr(path, '/');
+	const char *slash = path ? strrchr(path, '/') : NULL;
 
-	return slash ? slash + 1 : path;
+	return slash && slash[1] ? slash + 1 : path;
 }
 
 /*

@@ -38,7 +38,7 @@ static const char *cause_names_task(void *ctx, uint32_t tid)
 
 	/*
 	 * Prefer the name that the task had when the BPF programs saw it. They keep no name of a
-	 * traced thread that took no CPU from other threads; it is in /proc.
+	 * traced thread that took no CPU from other threads: read it from /proc.
 	 */
 	if (attach_task_name(w->attach, tid, &w->task) &&
 	    proc_comm((int)tid, (int)tid, w->task.comm))
@@ -64,8 +64,8 @@ static const char *cause_names_mapping(void *ctx, uint32_t tgid, uint32_t inc, u
 	switch (w->file.mode) {
 	case SBT_MAPPING_FILE:
 		/*
-		 * The kernel's name for shared anonymous memory. A file's own name contains no
-		 * slash.
+		 * "dev/zero" is the kernel's name for shared anonymous memory. The name of a real
+		 * file contains no slash.
 		 */
 		if (!strcmp(w->file.name, "dev/zero"))
 			return "shared anonymous memory";
@@ -77,7 +77,7 @@ static const char *cause_names_mapping(void *ctx, uint32_t tgid, uint32_t inc, u
 	}
 }
 
-/* Describe a file that is in no directory, by the name that anon_inode_getfile() got. */
+/* Describe a file that is in no directory, by the name that was passed to anon_inode_getfile(). */
 static const char *anonymous_words(const char *name)
 {
 	static const struct {
@@ -125,8 +125,8 @@ static const char *cause_names_file(void *ctx, uint64_t inode, bool *has_ends)
 	case S_IFREG: /* anonymous files since Linux 6.16 */
 	case 0:
 		/*
-		 * A user's file may be called "inotify", but it has a file type. A name in brackets
-		 * is hardly that of a user's file.
+		 * A user's file may be called "inotify", but then it has a file type. A name in
+		 * brackets is unlikely for a user's file.
 		 */
 		if (*name == '[' || !w->file.mode)
 			words = anonymous_words(name);
@@ -153,17 +153,6 @@ static uint32_t unwind(struct cause_names *w, uint32_t tgid, uint32_t inc, uint6
 	return n;
 }
 
-static void forget_stacks(struct cause_names *w)
-{
-	const struct hash_entry *e;
-	struct hash_entry zero;
-	size_t pos = 0;
-
-	while ((e = hash_next(&w->stacks, &pos, &zero)))
-		free((void *)(uintptr_t)e->value);
-	hash_free(&w->stacks);
-}
-
 /* Remember a stack. If memory is short, the stack is looked up again. */
 static void remember_stack(struct cause_names *w, uint64_t at,
 			   const struct reported_stack *reported, const uint32_t *sites)
@@ -176,7 +165,7 @@ static void remember_stack(struct cause_names *w, uint64_t at,
 	*new = *reported;
 	memcpy(new->sites, sites, bytes);
 	if (hash_count(&w->stacks) >= STACKS_MOST)
-		forget_stacks(w);
+		hash_free_ptrs(&w->stacks);
 	free(hash_get_ptr(&w->stacks, at));
 	if (hash_put_ptr(&w->stacks, at, new))
 		free(new);
@@ -238,7 +227,7 @@ void cause_names_free(struct cause_names *w)
 	if (!w)
 		return;
 	causes_free(w->causes);
-	forget_stacks(w);
+	hash_free_ptrs(&w->stacks);
 	free(w);
 }
 

@@ -6,11 +6,12 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/grow.h"
 #include "base/hash.h"
 #include "base/msg.h"
 
 #define PAUSE_NS  SBT_LOOKS_NS
-/* Number of further reports for which a process with a candidate barrier keeps its probes. */
+/* A process with a candidate barrier keeps its probes for this number of further reports. */
 #define HOPES_MAX 4
 
 /* The kind of probes that are hot. */
@@ -38,9 +39,10 @@ struct hot {
 	struct ingest *ingest;
 	struct hash by_process; /* key_of() -> struct hot_process */
 	struct hot_process **active; /* running processes */
-	uint32_t nactive, cap;
-	uint32_t *tgids; /* scratch memory of `cap` entries */
-	uint64_t fed_ns; /* all events until then have been processed */
+	uint32_t nactive, cap_active;
+	uint32_t *tgids; /* scratch memory for `nactive` entries */
+	uint32_t cap_tgids;
+	uint64_t fed_ns; /* all events up to this time have been processed */
 	int verbose;
 };
 
@@ -63,37 +65,12 @@ struct hot *hot_new(struct attach *attach, struct tracker *tracker, struct inges
 
 void hot_free(struct hot *h)
 {
-	const struct hash_entry *e;
-	struct hash_entry zero;
-	size_t pos = 0;
-
 	if (!h)
 		return;
-	while ((e = hash_next(&h->by_process, &pos, &zero)))
-		free((void *)(uintptr_t)e->value);
-	hash_free(&h->by_process);
+	hash_free_ptrs(&h->by_process);
 	free(h->active);
 	free(h->tgids);
 	free(h);
-}
-
-static int make_room(struct hot *h)
-{
-	uint32_t cap = h->cap ? 2 * h->cap : 16, *tgids;
-	struct hot_process **active;
-
-	if (h->nactive < h->cap)
-		return 0;
-	active = realloc(h->active, cap * sizeof(*active));
-	if (!active)
-		return -ENOMEM;
-	h->active = active;
-	tgids = realloc(h->tgids, cap * sizeof(*tgids));
-	if (!tgids)
-		return -ENOMEM;
-	h->tgids = tgids;
-	h->cap = cap;
-	return 0;
 }
 
 static struct hot_process *process_get(struct hot *h, const struct sbt_event *e)
@@ -103,15 +80,14 @@ static struct hot_process *process_get(struct hot *h, const struct sbt_event *e)
 
 	if (p)
 		return p;
-	p = make_room(h) ? NULL : calloc(1, sizeof(*p));
+	if (grow(h->active, h->cap_active, h->nactive + 1) ||
+	    grow(h->tgids, h->cap_tgids, h->nactive + 1))
+		return NULL;
+	p = hash_new_ptr(&h->by_process, key, sizeof(*p));
 	if (!p)
 		return NULL;
 	p->tgid = e->tgid;
 	p->inc = e->inc;
-	if (hash_put_ptr(&h->by_process, key, p)) {
-		free(p);
-		return NULL;
-	}
 	h->active[h->nactive++] = p;
 	return p;
 }
@@ -225,7 +201,10 @@ static bool begin_pause(struct hot *h, struct hot_process *p, enum hot_kind kind
 	struct hot_probes *of = &p->probes[kind];
 	int err;
 
-	/* Barriers are only known after all events until the report have been processed. */
+	/*
+	 * Barriers are only known after all events up to the time of the report have been
+	 * processed.
+	 */
 	if (!of->reported_ns || (kind == HOT_CONDS && of->reported_ns > h->fed_ns))
 		return false;
 	of->reported_ns = 0;
@@ -253,7 +232,7 @@ static bool end_pause(struct hot *h, struct hot_process *p, enum hot_kind kind, 
 
 	if (!of->since_ns || now_ns < of->since_ns + of->pause_ns)
 		return false;
-	/* The process may be ending, which is reported soon. Otherwise, try again later. */
+	/* After an error, try again later. The process may be ending, which is reported soon. */
 	if (rest(h, p, kind, false))
 		return false;
 	pause_over(of, now_ns);

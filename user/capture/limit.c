@@ -11,6 +11,7 @@
 #include "analyse/ceiling.h"
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/grow.h"
 #include "base/msg.h"
 #include "base/number.h"
 #include "sites/family.h"
@@ -29,7 +30,7 @@
 struct watched {
 	uint32_t inc; /* differs when another process reuses the index */
 	uint64_t crossings; /* number of all crossings at the last look */
-	/* the same members of `sums`, at the last look */
+	/* these members of `sums` as they were at the last look */
 	uint64_t switches, slept, interference_ns;
 	struct model_sums sums; /* sums at this look */
 	/* by probe group: number of crossings at the last look */
@@ -49,7 +50,7 @@ struct watched {
 struct leaving {
 	uint32_t tgid, inc;
 	struct model_detached detached;
-	/* the detaching is complete after all events until this time have been processed */
+	/* the detaching is complete after all events up to this time have been processed */
 	uint64_t known_ns;
 };
 
@@ -58,11 +59,11 @@ struct limit {
 	uint64_t look_ns; /* time of the last look */
 	double read_ns; /* cost of reading in ns per crossing, as returned by read_ns() */
 	struct watched *procs;
-	uint32_t nprocs;
+	uint32_t nprocs, cap_procs;
 	struct leaving *leaving;
-	uint32_t nleaving;
+	uint32_t nleaving, cap_leaving;
 	struct model_detached *removed; /* probes that were removed from all processes, and why */
-	uint32_t nremoved;
+	uint32_t nremoved, cap_removed;
 	/* for each probe group: the groups that it shares episodes with */
 	uint64_t met[SBT_PROBE_GROUPS];
 	/*
@@ -101,16 +102,10 @@ void limit_free(struct limit *l)
 static int note_procs(struct limit *l)
 {
 	uint32_t n = model_nprocs(l->env.model), i;
-	struct watched *more;
 
-	if (n > l->nprocs) {
-		more = realloc(l->procs, n * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		memset(more + l->nprocs, 0, (n - l->nprocs) * sizeof(*more));
-		l->procs = more;
-		l->nprocs = n;
-	}
+	if (grow_zeroed(l->procs, l->cap_procs, n))
+		return -ENOMEM;
+	l->nprocs = n;
 	for (i = 0; i < n; i++) {
 		if (l->procs[i].inc != model_proc(l->env.model, i)->inc)
 			memset(&l->procs[i], 0, sizeof(l->procs[i]));
@@ -160,18 +155,12 @@ static uint32_t group_of(const struct limit *l, uint32_t proc)
 
 static int grow_stands(struct limit *l)
 {
-	uint32_t n = model_nbarriers(l->env.model);
-	uint8_t *more;
+	uint32_t had = l->nstands;
+	int err = grow(l->stands, l->nstands, model_nbarriers(l->env.model));
 
-	if (n <= l->nstands)
-		return 0;
-	more = realloc(l->stands, n);
-	if (!more)
-		return -ENOMEM;
-	memset(more + l->nstands, SBT_PROBE_GROUPS, n - l->nstands);
-	l->stands = more;
-	l->nstands = n;
-	return 0;
+	if (!err)
+		memset(l->stands + had, SBT_PROBE_GROUPS, l->nstands - had);
+	return err;
 }
 
 /*
@@ -267,9 +256,10 @@ static uint64_t never_alone(const struct limit *l, uint32_t proc)
 }
 
 /*
- * Return the probe group to consider as number @n, because a probe group counts in one set only.
- * Futexes come first: they can be detached alone or with any other group. Functions come before
- * their family, because they can be detached with or without the family.
+ * Return the probe group to consider at position @n. The order matters, because each group
+ * is counted only in the first set that contains it. Futexes come first: they can be detached alone
+ * or with any other group. Functions come before their family, because they can be detached with or
+ * without the family.
  */
 static uint8_t probe_group_at(uint32_t n)
 {
@@ -316,7 +306,7 @@ static uint64_t known_crossings(const struct watched *w)
 	return known;
 }
 
-/* Distribute crossings that were lost or not processed yet in proportion to the known crossings. */
+/* Add the crossings that were lost, or not processed yet, in proportion to the known crossings. */
 static void spread_lost(uint64_t known, struct ceiling_process *out)
 {
 	uint32_t i;
@@ -328,8 +318,8 @@ static void spread_lost(uint64_t known, struct ceiling_process *out)
 
 /*
  * Return the cost in ns of reading events, per crossing since the last look. sbt-trace reads the
- * events of all processes, and any thread may lose its CPU for that. So all crossings share the
- * cost equally.
+ * events of all processes, and may take the CPU from any thread to do so. All crossings therefore
+ * share the cost equally.
  */
 static double read_ns(const struct limit *l)
 {
@@ -496,21 +486,20 @@ static uint32_t cost_ppm(const struct ceiling_verdict *v)
 }
 
 /*
- * Stop tracing a process, or some of its probe groups, from @t_ns on. Earlier events are still to
- * be processed.
+ * Stop tracing a process, or some of its probe groups, from @t_ns on. Events before @t_ns have not
+ * been processed yet.
  */
 static int detached(struct limit *l, uint32_t proc, const struct ceiling_process *all,
 		    const struct ceiling_verdict *v, uint64_t t_ns)
 {
 	const struct model_proc *p = model_proc(l->env.model, proc);
-	struct leaving *more = realloc(l->leaving, (l->nleaving + 1) * sizeof(*more)), *new;
 	bool whole = v->probe_groups == CEILING_WHOLE;
-	int err;
+	int err = grow(l->leaving, l->cap_leaving, l->nleaving + 1);
+	struct leaving *new;
 
-	if (!more)
-		return -ENOMEM;
-	l->leaving = more;
-	new = &more[l->nleaving];
+	if (err)
+		return err;
+	new = &l->leaving[l->nleaving];
 	*new = (struct leaving){
 		.tgid = p->tgid,
 		.inc = p->inc,
@@ -583,16 +572,15 @@ static int note_removed(struct limit *l, const struct ceiling_process *all,
 			const struct ceiling_verdict *v, uint32_t n, uint64_t probe_groups,
 			uint64_t t_ns)
 {
-	struct model_detached *more = realloc(l->removed, (l->nremoved + 1) * sizeof(*more));
+	int err = grow(l->removed, l->cap_removed, l->nremoved + 1);
 	uint32_t i = 0;
 
-	if (!more)
-		return -ENOMEM;
-	l->removed = more;
+	if (err)
+		return err;
 	while (i < n && v[i].way != CEILING_ALL)
 		i++;
 	if (i < n)
-		more[l->nremoved++] = (struct model_detached){
+		l->removed[l->nremoved++] = (struct model_detached){
 			.t_ns = t_ns,
 			.cost_ppm = cost_ppm(&v[i]),
 			.limit_ppm = (uint32_t)lround(l->env.limit * 1e6),
@@ -754,7 +742,10 @@ static int leave(struct limit *l, const struct leaving *leaving)
 	if (!whole)
 		return l->error;
 	err = model_detached(l->env.model, leaving->tgid, leaving->inc, &leaving->detached);
-	/* Readers of the recording that do not know --cost-limit see the process end. */
+	/*
+	 * Older readers of the recording, which do not know --cost-limit, see this as the end of
+	 * the process.
+	 */
 	if (!err)
 		err = model_end_process(l->env.model, leaving->tgid, leaving->inc,
 					leaving->detached.t_ns);

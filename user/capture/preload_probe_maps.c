@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "sites/family.h"
 #include "sites/needed.h"
 
@@ -70,10 +71,9 @@ static bool launches_ranks(const char *word)
 {
 	static const char *const launchers[] = { "mpirun", "mpiexec", "orterun", "prterun",
 						 "srun" };
-	const char *name = strrchr(word, '/');
+	const char *name = text_base_name(word);
 	size_t i;
 
-	name = name ? name + 1 : word;
 	for (i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++)
 		if (!strncmp(name, launchers[i], strlen(launchers[i])))
 			return true;
@@ -96,7 +96,10 @@ static void map_pattern(struct preload_maps *preload_maps, const char *folder, c
 	globfree(&found);
 }
 
-/* The first OpenMP regions begin soon after the library is loaded, so it is examined before. */
+/*
+ * Examine the OpenMP libraries in advance, because the first region begins soon after they are
+ * loaded.
+ */
 void preload_maps_openmp(struct preload_maps *preload_maps)
 {
 	size_t i;
@@ -136,8 +139,8 @@ static void map_if_mpi(void *ctx, const char *name, struct module *m)
 }
 
 /*
- * Map a program. After an MPI launcher, also map the MPI library that the program needs, in any
- * directory.
+ * Map a program. If an MPI launcher starts the program, also map the MPI library that the program
+ * needs, whatever its directory.
  */
 static void map_program(struct preload_maps *preload_maps, struct modules *modules,
 			const char *path)

@@ -223,12 +223,6 @@ void tracker_rank_gone(struct tracker *t, const struct sbt_event *exec)
 
 void tracker_free_coming(struct tracker *t)
 {
-	const struct hash_entry *e;
-	struct hash_entry zero;
-	size_t pos = 0;
-
-	while ((e = hash_next(&t->jobs, &pos, &zero)))
-		free((void *)(uintptr_t)e->value);
-	hash_free(&t->jobs);
+	hash_free_ptrs(&t->jobs);
 	hash_free(&t->classified);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/grow.h"
 #include "base/remark.h"
 #include "ingest/ranks.h"
 #include "sites/untraced.h"
@@ -39,13 +40,8 @@ void tracker_note_rank(struct tracker *t, uint32_t tgid, const struct job *job,
 	/* In a job of one rank, there is no other rank to wait for. */
 	if (job->rank == JOB_NONE || job->size == 1 || !untraced_has_mpi(untraced))
 		return;
-	if (!r && hash_count(&t->silent_ranks) < RANKS_MOST) {
-		r = calloc(1, sizeof(*r));
-		if (r && hash_put_ptr(&t->silent_ranks, tgid, r)) {
-			free(r);
-			r = NULL;
-		}
-	}
+	if (!r && hash_count(&t->silent_ranks) < RANKS_MOST)
+		r = hash_new_ptr(&t->silent_ranks, tgid, sizeof(*r));
 	if (!r)
 		return;
 	calls.openmp = 0;
@@ -85,32 +81,26 @@ void tracker_forget_rank(struct tracker *t, uint32_t tgid)
 
 void tracker_free_ranks(struct tracker *t)
 {
-	const struct hash_entry *e;
-	struct hash_entry zero;
-	size_t pos = 0;
-
-	while ((e = hash_next(&t->silent_ranks, &pos, &zero)))
-		free((void *)(uintptr_t)e->value);
-	hash_free(&t->silent_ranks);
+	hash_free_ptrs(&t->silent_ranks);
 }
 
-static bool add_rank(struct silent_program **all, uint32_t *n, const struct silent_rank *r,
-		     uint32_t pid)
-{
-	struct silent_program *more;
+struct silent_programs {
+	struct silent_program *all;
+	uint32_t n, cap;
+};
 
-	array_for_each (p, (*all), *n) {
+static bool add_rank(struct silent_programs *list, const struct silent_rank *r, uint32_t pid)
+{
+	array_for_each (p, list->all, list->n) {
 		if (p->rank.program == r->program && p->rank.calls == r->calls) {
 			p->n++;
 			p->pid = pid < p->pid ? pid : p->pid;
 			return true;
 		}
 	}
-	more = realloc(*all, (*n + 1) * sizeof(*more));
-	if (!more)
+	if (grow(list->all, list->cap, list->n + 1))
 		return false;
-	*all = more;
-	more[(*n)++] = (struct silent_program){ .rank = *r, .n = 1, .pid = pid };
+	list->all[list->n++] = (struct silent_program){ .rank = *r, .n = 1, .pid = pid };
 	return true;
 }
 
@@ -135,13 +125,13 @@ static void report_program(const struct silent_program *p)
 
 void tracker_report_ranks(const struct tracker *t, const struct model *model)
 {
-	struct silent_program *all = NULL;
+	struct silent_programs list = { 0 };
 	const struct hash_entry *e;
 	struct hash_entry zero;
 	struct hash crossed = { 0 };
-	uint32_t i, n = 0;
 	uint64_t value;
 	size_t pos = 0;
+	uint32_t i;
 	int err = 0;
 
 	if (!hash_count(&t->silent_ranks))
@@ -151,11 +141,11 @@ void tracker_report_ranks(const struct tracker *t, const struct model *model)
 			err = hash_put(&crossed, model_proc(model, i)->tgid, 1);
 	while (!err && (e = hash_next(&t->silent_ranks, &pos, &zero)))
 		if (!hash_get(&crossed, e->key, &value) &&
-		    !add_rank(&all, &n, (const struct silent_rank *)(uintptr_t)e->value,
+		    !add_rank(&list, (const struct silent_rank *)(uintptr_t)e->value,
 			      (uint32_t)e->key))
 			break;
-	array_for_each (x, all, n)
+	array_for_each (x, list.all, list.n)
 		report_program(x);
-	free(all);
+	free(list.all);
 	hash_free(&crossed);
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/grow.h"
 #include "base/msg.h"
 #include "base/remark.h"
 #include "capture/diagnostics.h"
@@ -441,7 +442,9 @@ void run_facts_live_folded(struct run_facts_live *p, const struct model_proc *fr
 		to->handler_ns += space->handler_ns;
 		to->spent += space->spent;
 	}
-	/* Without memory, the cost estimate omits the hits of this process without crossings. */
+	/*
+	 * If memory runs out, the cost estimate omits this process's hits that were no crossings.
+	 */
 	if (p->hot)
 		hot_fold(p->hot, &one, &sum);
 }
@@ -465,7 +468,7 @@ void run_facts_live_names(struct run_facts_live *p)
 struct probes {
 	struct run_facts_live *run_facts_live;
 	struct session_probe *probes;
-	uint32_t n;
+	uint32_t n, cap;
 };
 
 /*
@@ -481,7 +484,6 @@ static bool is_for_all(const struct run_facts_live *p)
 static void add_probe(void *ctx, struct module *m)
 {
 	struct probes *c = ctx;
-	struct session_probe *more;
 	uint32_t i;
 
 	for (i = 0; m->attached && i < m->nplaces; i++) {
@@ -491,11 +493,9 @@ static void add_probe(void *ctx, struct module *m)
 		if (probe_site->error || (probe_site->spec.role == SBT_ROLE_MARK_ACCESS &&
 					  !c->run_facts_live->recording))
 			continue;
-		more = realloc(c->probes, (c->n + 1) * sizeof(*more));
-		if (!more)
+		if (grow(c->probes, c->cap, c->n + 1))
 			return;
-		c->probes = more;
-		more[c->n++] = (struct session_probe){
+		c->probes[c->n++] = (struct session_probe){
 			.family = family_name(probe_site->spec.family),
 			.binary = m->path,
 			.symbol = probe_site->symbol,

@@ -5,11 +5,11 @@
 #include <float.h>
 #include <string.h>
 
-#include "../bpf/state.h"
 #include "base/array.h"
 #include "cmd/command_line.h"
 #include "cmd/nearest.h"
 #include "cmd/option_store.h"
+#include "sbt/state.h"
 
 #define TRACE	(1u << COMMAND_TRACE)
 #define RECORD	(1u << COMMAND_RECORD)

@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/grow.h"
 #include "base/msg.h"
+#include "base/number.h"
 #include "base/output.h"
 #include "emit/chrome.h"
 #include "emit/folded.h"
@@ -28,7 +30,7 @@ struct pictures {
 	struct html_run *beside;
 	/* number of processors that each of @beside is predicted for; 0: measured */
 	uint32_t *processors;
-	uint32_t nbeside;
+	uint32_t nbeside, cap_beside, cap_processors;
 	/* number of processors that the run itself is predicted for; 0: measured */
 	uint32_t predicted;
 	bool ended;
@@ -112,19 +114,13 @@ void pictures_episode(void *ctx, const struct model *model, const struct model_e
 int pictures_beside(struct pictures *p, const char *name, const struct report *report,
 		    uint32_t predicted)
 {
-	uint32_t *processors = reallocarray(p->processors, p->nbeside + 1u, sizeof(*processors));
-	struct html_run *more = reallocarray(p->beside, p->nbeside + 1u, sizeof(*more));
-
-	if (processors)
-		p->processors = processors;
-	if (more)
-		p->beside = more;
-	if (!more || !processors) {
+	if (grow(p->processors, p->cap_processors, p->nbeside + 1) ||
+	    grow(p->beside, p->cap_beside, p->nbeside + 1)) {
 		msg_error("out of memory");
 		return -ENOMEM;
 	}
-	processors[p->nbeside] = predicted;
-	more[p->nbeside++] = (struct html_run){ .name = name, .report = report };
+	p->processors[p->nbeside] = predicted;
+	p->beside[p->nbeside++] = (struct html_run){ .name = name, .report = report };
 	return 0;
 }
 
@@ -142,7 +138,7 @@ static int by_processors(const void *a, const void *b)
 {
 	const struct html_point *x = a, *y = b;
 
-	return x->processors < y->processors ? -1 : x->processors > y->processors;
+	return NUMBER_COMPARE(x->processors, y->processors);
 }
 
 /* One curve: measured runs by number of threads, or predictions by processors. */

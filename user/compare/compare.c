@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/number.h"
 #include "compare/compare_internal.h"
 #include "analyse/internal.h"
 
@@ -160,7 +161,7 @@ static double counter_value(const struct subject *s, const void *in, const char 
 }
 
 /*
- * Return whether a report before @r, or report @r before its counter @n, has a counter of this
+ * Return whether a report before @r, or report @r before its counter @n, has a counter with this
  * name.
  */
 static bool counter_before(const struct comparing *k, const struct subject *s, uint32_t r,
@@ -330,8 +331,8 @@ static int by_weight(const void *x, const void *y)
 	const struct weighted *a = x, *b = y;
 
 	if (a->by != b->by)
-		return a->by > b->by ? -1 : 1;
-	return a->slot < b->slot ? -1 : a->slot > b->slot;
+		return NUMBER_COMPARE(b->by, a->by);
+	return NUMBER_COMPARE(a->slot, b->slot);
 }
 
 static int rows_sites(struct comparing *k)

@@ -9,6 +9,7 @@
 #include "compare/series_internal.h"
 #include "base/array.h"
 #include "analyse/stats.h"
+#include "base/number.h"
 
 static uint64_t rounded(double ns)
 {
@@ -258,10 +259,10 @@ static int by_first(const void *x, const void *y)
 	const struct series_first *a = x, *b = y;
 
 	if (a->report != b->report)
-		return a->report < b->report ? -1 : 1;
+		return NUMBER_COMPARE(a->report, b->report);
 	if (a->index != b->index)
-		return a->index < b->index ? -1 : 1;
-	return a->slot < b->slot ? -1 : a->slot > b->slot;
+		return NUMBER_COMPARE(a->index, b->index);
+	return NUMBER_COMPARE(a->slot, b->slot);
 }
 
 int series_sites(struct series_making *k, uint32_t index, const struct series_first *order)

@@ -32,8 +32,8 @@ static const char *const folders[] = {
 };
 
 /*
- * Call @each for each installed file of this name, a glob() pattern, until it returns true. Return
- * whether it did.
+ * Call @each for each installed file of this name, which is a glob() pattern, until @each returns
+ * true. Return whether @each returned true.
  */
 static bool each_file(const char *file, bool (*each)(void *ctx, const char *path), void *ctx)
 {

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Choose the instruction for a probe. Pure: the input is code bytes, the output is a decision.
- * Capstone decodes the instructions. Which of them the kernel emulates is coded here (from
- * arch/x86/kernel/uprobes.c).
+ * Capstone decodes the instructions. The code here knows which instructions the kernel emulates (as
+ * in arch/x86/kernel/uprobes.c).
  */
 #ifndef ELF_INSN_H
 #define ELF_INSN_H
@@ -17,7 +17,7 @@ enum insn_class {
 	INSN_STEPPED, /* single-stepped out of line: six to ten times as expensive */
 	INSN_NOP5, /* 0f 1f 44 00 00: never probed, because of a bug in Linux 6.18 to 7.1 */
 	INSN_ENDBR, /* endbr64: single-stepped, but may be skipped */
-	/* the kernel refuses a probe there, or a probe is not safe (int3, privileged, ...) */
+	/* the kernel refuses a probe on it, or such a probe is not safe (int3, privileged, ...) */
 	INSN_REFUSED,
 	INSN_UNKNOWN, /* does not decode */
 };
@@ -43,9 +43,9 @@ struct insn_entry {
  * Choose the instruction for the entry probe of a function. The stack pointer and the argument
  * registers must still be as at the call, so only endbr64 and nops are skipped. A five-byte nop is
  * always skipped. Other nops and endbr64 are skipped if an emulated instruction follows, and if no
- * branch within @len bytes leads back to the skipped code or the probe (so pass the whole
- * function). Return 0, -ENOTSUP with the reason in why (no instruction is safe to probe, or another
- * machine), -EINVAL if @len is 0, or -ENOMEM.
+ * branch within @len bytes leads back to the skipped code or the probe (so the caller must pass the
+ * whole function). Return 0, -ENOTSUP with the reason in why (no instruction is safe to probe, or
+ * another machine), -EINVAL if @len is 0, or -ENOMEM.
  */
 int insn_choose_entry(uint16_t machine, const uint8_t *bytes, size_t len, struct insn_entry *out);
 

@@ -34,8 +34,8 @@ struct chrome; /* opaque */
  * out.
  */
 struct chrome_thinned {
-	uint64_t lean_ns; /* from then on without counters and parts of phases */
-	uint64_t together_ns; /* from then on with several crossings in one slice */
+	uint64_t lean_ns; /* from this time on, counters and parts of phases are left out */
+	uint64_t together_ns; /* from this time on, several crossings share a slice */
 	uint64_t crossings; /* number of crossings in such slices */
 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "emit/account.h"
 #include "emit/outlier_threads.h"
@@ -14,7 +15,10 @@
 #include "emit/why.h"
 #include "sites/family.h"
 
-/* limit of the lists; this many barriers have a row, however little time they lose */
+/*
+ * largest number of rows in lists; the first MOST barriers have a row, however little time they
+ * lose
+ */
 #define MOST	10
 /* a barrier that loses at least this share of the lost time has a row even after the first MOST */
 #define WEIGHTY 0.01
@@ -88,7 +92,7 @@ static int by_wait(const void *a, const void *b)
 {
 	const struct report_thread *x = a, *y = b;
 
-	return x->wait_ns > y->wait_ns ? -1 : x->wait_ns < y->wait_ns;
+	return NUMBER_COMPARE(y->wait_ns, x->wait_ns);
 }
 
 static int by_last(const void *a, const void *b)
@@ -96,7 +100,7 @@ static int by_last(const void *a, const void *b)
 	const struct report_thread *x = a, *y = b;
 
 	if (x->last != y->last)
-		return x->last > y->last ? -1 : 1;
+		return NUMBER_COMPARE(y->last, x->last);
 	return by_wait(b, a);
 }
 
@@ -108,7 +112,7 @@ static void quantile_cells(struct table *table, uint64_t *values, uint32_t known
 	uint32_t i;
 	uint64_t q;
 
-	qsort(values, known, sizeof(*values), outliers_value_cmp);
+	qsort(values, known, sizeof(*values), number_compare_u64);
 	for (i = 0; i < 5; i++) {
 		q = known ? values[(uint64_t)(known - 1) * percent[i] / 100] : UINT64_MAX;
 		if (time)
@@ -345,7 +349,8 @@ static void barrier_episodes(struct textout *t, const struct report_barrier *b)
 	if (b->shared)
 		buf_str(&s, ", shared by several processes");
 	if (b->nested)
-		buf_str(&s, ", inside another barrier's wait: not in any sum of the process");
+		buf_str(&s, ", inside another barrier's wait: not included in the process's "
+			    "totals");
 	if (s.s)
 		textout_wrap(t, TEXTOUT_DIM, "    ", 4, "%s", s.s);
 	t->buf->failed |= s.failed;
@@ -447,8 +452,8 @@ static void barrier_detached(struct textout *t, const struct report *r,
 {
 	if (b->detached_ns != REPORT_UNKNOWN)
 		textout_wrap(t, TEXTOUT_RED, "    ", 4,
-			     "Traced only until %.3f s (--cost-limit): all figures here cover the "
-			     "time before.",
+			     "Traced only until %.3f s (--cost-limit): all figures here end at "
+			     "that time.",
 			     (double)(b->detached_ns - r->start_ns) / 1e9);
 	if (b->detached_beside_ns != REPORT_UNKNOWN)
 		textout_wrap(

@@ -91,7 +91,8 @@ static const struct emit_field times_fields[] = {
 	{ "stddev", EMIT_DOUBLE, T(stddev), .heading = "stddev", .look = EMIT_MEAN,
 	  .help = "standard deviation of the population" },
 	{ "hist", EMIT_HIST, T(hist),
-	  .help = "number of values in [2^i, 2^(i+1)), for i from 0, without trailing zeros" },
+	  .help = "histogram: number i counts the values in [2^i, 2^(i+1)), for i from 0; trailing "
+		  "zeros are left out" },
 	END
 };
 const struct emit_record fields_rec_times = {
@@ -166,12 +167,14 @@ static const struct emit_field member_fields[] = {
 	  .help = "call site, if it is not the same for all threads of the episode" },
 	{ "order", EMIT_U32, M(order),
 	  .help = "position of the thread in the order of arrival, from 0" },
-	{ "arrive_ns", EMIT_T_NS, M(arrive_ns), .help = "time of arrival, from clock_start_ns" },
+	{ "arrive_ns", EMIT_T_NS, M(arrive_ns),
+	  .help = "time of arrival, relative to clock_start_ns" },
 	{ "inter_ns", EMIT_NS, M(inter_ns), .heading = "inter", .look = EMIT_MEAN,
 	  .help = "time since the previous arrival" },
 	{ "wait_ns", EMIT_NS, M(wait_ns), .heading = "wait", .look = EMIT_MEAN,
 	  .help = "time from the thread's arrival to the last arrival" },
-	{ "depart_ns", EMIT_T_NS, M(depart_ns), .help = "time of departure, from clock_start_ns" },
+	{ "depart_ns", EMIT_T_NS, M(depart_ns),
+	  .help = "time of departure, relative to clock_start_ns" },
 	{ "cpu", EMIT_U32, M(cpu), .help = "CPU on which the thread arrived" },
 	{ "work_ns", EMIT_NS, M(work_ns), .heading = "work", .look = EMIT_MEAN,
 	  .help = "the thread's phase: time from its previous departure to this arrival" },
@@ -210,7 +213,7 @@ static const struct emit_field thread_fields[] = {
 	{ "last", EMIT_U64, H(last), .heading = "arrived\nlast", .look = EMIT_NUMBER,
 	  .cell = cell_thread_last, .help = "number of episodes in which the thread arrived last" },
 	{ "last_share", EMIT_RATIO, H(last_share),
-	  .help = "last divided by the number of complete episodes" },
+	  .help = "value of last, divided by the number of complete episodes" },
 	{ NULL, EMIT_NS, H(wait_ns), .heading = "wait", .look = EMIT_BAR,
 	  .help = "wait_ns, as a bar" },
 	FIELDS_PARTS_OF(report_thread)
@@ -230,7 +233,7 @@ static const struct emit_field callsite_fields[] = {
 	{ "inlined", EMIT_STRING, S2(inlined),
 	  .help = "functions into which the call was inlined" },
 	{ "through", EMIT_STRING, S2(through),
-	  .help = "function called here that contains the hand-written barrier" },
+	  .help = "function that this call calls, and that contains the hand-written barrier" },
 	END
 };
 static const struct emit_record rec_callsite = {
@@ -244,7 +247,7 @@ static const struct emit_field detached_fields[] = {
 	  .help = "function through which threads cross these barriers; null: all barriers of "
 		  "the family that are not listed separately" },
 	{ "shed_ns", EMIT_T_NS, SH(t_ns),
-	  .help = "when tracing of these barriers stopped, from clock_start_ns" },
+	  .help = "time when tracing of these barriers stopped, relative to clock_start_ns" },
 	{ "shed_cost", EMIT_RATIO, SH(cost),
 	  .help = "estimated cost of tracing the whole process at that time, as a share of "
 		  "thread time" },
@@ -265,7 +268,7 @@ static const struct emit_record rec_detached = {
 static const struct emit_field longest_fields[] = {
 	{ "phase", EMIT_U64, L(number), .help = "phase number" },
 	{ "phase_ns", EMIT_NS, L(phase_ns), .help = "phase time" },
-	{ "t_ns", EMIT_NS, L(release_ns), .help = "end of the phase, from clock_start_ns" },
+	{ "t_ns", EMIT_NS, L(release_ns), .help = "end of the phase, relative to clock_start_ns" },
 	END
 };
 static const struct emit_record rec_longest = {
@@ -348,8 +351,9 @@ static const struct emit_field episode_fields[] = {
 	{ "seq", EMIT_U64, EP(seq), .flags = FIELDS_KEY,
 	  .help = "number of the episode at this barrier, from 0" },
 	{ "phase", EMIT_U64, EP(number),
-	  .help = "phase number within the process, from 0, by release" },
-	{ "t_ns", EMIT_T_NS, EP(release_ns), .help = "time of the release, from clock_start_ns" },
+	  .help = "phase number within the process, from 0, in the order of releases" },
+	{ "t_ns", EMIT_T_NS, EP(release_ns),
+	  .help = "time of the release, relative to clock_start_ns" },
 	{ "phase_ns", EMIT_NS, EP(phase_ns), .help = "phase time" },
 	{ "barrier_ns", EMIT_NS, EP(barrier_ns),
 	  .help = "barrier time: from the first arrival to the last" },
@@ -360,7 +364,7 @@ static const struct emit_field episode_fields[] = {
 	{ "why", EMIT_SET, EP(why), .names = fields_why,
 	  .help = "why the episode is incomplete or ambiguous" },
 	{ "nested", EMIT_BOOL, EP(nested),
-	  .help = "inside another barrier's wait: not in any sum" },
+	  .help = "inside another barrier's wait, so that no total includes it" },
 	{ "threads", EMIT_ARRAY, LIST(observed_episode, members, nmembers),
 	  .sub = &fields_rec_member, .help = "threads of the episode, in order of arrival" },
 	FIELDS_COUNTERS_OF(observed_episode),
@@ -381,7 +385,8 @@ static const struct emit_field warning_fields[] = {
 	{ "label", EMIT_CHARS, WB(label), .help = "label of the barrier in text output" },
 	{ "pid", EMIT_U32, WE(pid), .flags = FIELDS_KEY, .help = "process id" },
 	{ "phase", EMIT_U64, WE(number), .flags = FIELDS_KEY, .help = "phase number" },
-	{ "t_ns", EMIT_T_NS, WE(release_ns), .help = "time of the release, from clock_start_ns" },
+	{ "t_ns", EMIT_T_NS, WE(release_ns),
+	  .help = "time of the release, relative to clock_start_ns" },
 	{ "barrier_ns", EMIT_NS, WE(barrier_ns), .help = "barrier time" },
 	{ "phase_ns", EMIT_NS, WE(phase_ns), .help = "phase time" },
 	{ "threshold_ns", EMIT_NS, AT(fields_warning, threshold_ns),
@@ -408,12 +413,12 @@ static const struct emit_field barrier_fields[] = {
 	{ "processes", EMIT_U32, B(processes),
 	  .help = "1, or the number of exited processes of one program that this record sums up" },
 	{ "shed_ns", EMIT_T_NS, B(detached_ns),
-	  .help = "when tracing it stopped because of --cost-limit, from clock_start_ns; null: "
-		  "traced to the end" },
+	  .help = "time when its tracing stopped because of --cost-limit, relative to "
+		  "clock_start_ns; null: it was traced to the end" },
 	{ "shed_beside_ns", EMIT_T_NS, B(detached_beside_ns),
-	  .help = "when tracing of other barriers of its process stopped because of "
-		  "--cost-limit: phases and work after this time include what happened there; "
-		  "null: never" },
+	  .help = "time when tracing of other barriers of its process stopped because of "
+		  "--cost-limit: later phases and work include the time at those barriers; null: "
+		  "never" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
 	{ "family", EMIT_STRING, B(family), .help = "pthread, gomp, ..." },
 	{ "kind", EMIT_STRING, B(kind),
@@ -436,7 +441,7 @@ static const struct emit_field barrier_fields[] = {
 	  .help = "incomplete episodes, which no figure of imbalance includes" },
 	{ "ambiguous", EMIT_U64, B(ambiguous), .help = "episodes with uncertain membership" },
 	{ "crossings", EMIT_U64, B(crossings),
-	  .help = "crossings: one thread passing the barrier once" },
+	  .help = "number of crossings (a crossing is one thread passing the barrier once)" },
 	{ "unmet", EMIT_U64, B(unmet),
 	  .help = "crossings without a known episode, because processes share the barrier" },
 	{ "participants", EMIT_U32, B(participants), .flags = FIELDS_ZERO,
@@ -445,7 +450,8 @@ static const struct emit_field barrier_fields[] = {
 	  .help = "smallest number of threads in a complete episode" },
 	{ "shared", EMIT_BOOL, B(shared),
 	  .help = "the threads of the barrier belong to several processes" },
-	{ "nested", EMIT_BOOL, B(nested), .help = "inside another barrier's wait: not in any sum" },
+	{ "nested", EMIT_BOOL, B(nested),
+	  .help = "inside another barrier's wait, so that no total includes it" },
 	{ "loop", EMIT_BOOL, B(loop), .help = "the program marked the barrier as a loop barrier" },
 	{ "phase_ns", EMIT_TIMES, B(phase_ns), .heading = "phase\nmean", .look = EMIT_MEAN,
 	  .help = "phase times" },
@@ -490,8 +496,8 @@ static const struct emit_field barrier_fields[] = {
 	{ "delay_direct_ns", EMIT_NS, B(delay_direct_ns),
 	  .help = "waits, at all barriers, caused directly by imbalance in phases that end here" },
 	{ "delay_passed_ns", EMIT_NS, B(delay_passed_ns),
-	  .help = "waits, at all barriers, caused by that imbalance indirectly: passed on by "
-		  "threads that were late because they had waited themselves" },
+	  .help = "waits, at all barriers, caused indirectly by imbalance in phases that end here: "
+		  "passed on by threads that were late because they had waited themselves" },
 	FIELDS_COUNTERS_OF(report_barrier),
 	{ "threads", EMIT_ARRAY, LIST(report_barrier, threads, nthreads), .sub = &fields_rec_thread,
 	  .help = "threads that crossed the barrier, by index" },
@@ -528,7 +534,7 @@ static const struct emit_field transition_fields[] = {
 	{ "lost_ns", EMIT_NS, PH(lost_ns), .heading = "lost at\nits end", .look = EMIT_COMMON,
 	  .help = "sum of the waits at the ends of these phases" },
 	{ "imbalance", EMIT_RATIO, PH(imbalance), .heading = "imba-\nlance", .look = EMIT_NUMBER,
-	  .help = "share of its thread time that is lost to waiting" },
+	  .help = "share of the phase's thread time that is lost to waiting" },
 	END
 };
 const struct emit_record fields_rec_transition = {
@@ -550,8 +556,8 @@ static const struct emit_field omp_fields[] = {
 	{ "serialisation", EMIT_RATIO, PR(omp_serialisation),
 	  .help = "1 minus the share lost outside parallel regions" },
 	{ "turns", EMIT_RATIO, PR(omp_turns),
-	  .help = "1 minus the share lost to waiting for a turn in critical, ordered and "
-		  "locks; null: unknown, and counted as work" },
+	  .help = "1 minus the share lost to waiting for a turn in critical and ordered sections, "
+		  "or for locks; null: unknown, and counted as work" },
 	END
 };
 static const struct emit_record rec_omp = {
@@ -565,19 +571,19 @@ static const struct emit_field process_fields[] = {
 	{ "comm", EMIT_STRING, PR(comm), .heading = "process", .look = EMIT_NAME,
 	  .help = "name of the process" },
 	{ "processes", EMIT_U32, PR(processes),
-	  .help = "1, or the number of exited processes of one program that this record sums "
-		  "up; pid is that of the first of them" },
+	  .help = "1, or the number of exited processes of one program that this record sums up; "
+		  "pid is then that of the process that exited first" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
 	{ "parent", EMIT_U32, PR(parent), .flags = FIELDS_ZERO, .help = "pid of the parent" },
-	{ "exited", EMIT_BOOL, PR(exited), .help = "whether it exited while it was traced" },
+	{ "exited", EMIT_BOOL, PR(exited),
+	  .help = "whether the process exited while it was traced" },
 	{ "start_seen", EMIT_BOOL, PR(start_seen),
 	  .help = "whether the start of the process was traced; if not, elapsed_ns and all "
 		  "efficiencies count from the start of tracing or from counted_from_ns" },
 	{ "counted_from_ns", EMIT_T_NS, PR(counted_from_ns),
-	  .help = "time of the first recorded crossing, from clock_start_ns, if earlier "
-		  "crossings were not recorded (lost: not_examined, probed_late): elapsed_ns "
-		  "and all efficiencies count from here; null: they count from where "
-		  "start_seen says" },
+	  .help = "time of the first recorded crossing, relative to clock_start_ns, if earlier "
+		  "crossings were lost (not_examined, probed_late); elapsed_ns and all "
+		  "efficiencies then count from this time. null: no earlier crossing was lost" },
 	{ "elapsed_ns", EMIT_NS, PR(elapsed_ns), .heading = "elapsed", .look = EMIT_MEAN,
 	  .help = "elapsed time" },
 	{ "life_ns", EMIT_NS, PR(life_ns),
@@ -587,15 +593,15 @@ static const struct emit_field process_fields[] = {
 	{ "nthreads", EMIT_U32, PR(threads), .heading = "threads", .look = EMIT_NUMBER,
 	  .help = "number of threads that crossed a barrier" },
 	{ "positions", EMIT_U32, PR(positions),
-	  .help = "largest number of these threads that existed at one time: threads that did "
-		  "not overlap in time share a position, and efficiencies compare positions" },
+	  .help = "largest number of these threads that existed at the same time. Threads that "
+		  "lived one after another share a position, and efficiencies compare positions" },
 	{ "episodes", EMIT_U64, PR(episodes), .heading = "episodes", .look = EMIT_NUMBER,
 	  .help = "complete episodes" },
 	{ "incomplete", EMIT_U64, PR(incomplete),
 	  .help = "incomplete episodes, which no figure of imbalance includes" },
 	{ "ambiguous", EMIT_U64, PR(ambiguous), .help = "episodes with uncertain membership" },
 	{ "crossings", EMIT_U64, PR(crossings),
-	  .help = "crossings: one thread passing a barrier once" },
+	  .help = "number of crossings (a crossing is one thread passing a barrier once)" },
 	{ "unmet", EMIT_U64, PR(unmet),
 	  .help = "crossings of barriers shared by processes, without a known episode" },
 	{ "arrivals_unseen", EMIT_U64, PR(arrivals_unseen),
@@ -610,8 +616,8 @@ static const struct emit_field process_fields[] = {
 	{ "wait_ns", EMIT_NS, PR(wait_ns), .heading = "lost", .look = EMIT_COMMON,
 	  .help = "waits for the last arriver, summed over threads" },
 	{ "wait_share", EMIT_RATIO, PR(wait_share),
-	  .help = "wait_ns divided by the sum of its threads' lifetimes: the share lost to "
-		  "waiting that the verdict states" },
+	  .help = "wait_ns divided by the sum of its threads' lifetimes; the verdict states this "
+		  "share" },
 	{ "imbalance", EMIT_RATIO, PR(imbalance),
 	  .help = "share of its phases' thread time that is lost to waiting, over all its "
 		  "barriers; null if it shares barriers with other processes" },
@@ -628,8 +634,8 @@ static const struct emit_field process_fields[] = {
 	{ NULL, EMIT_RATIO, PR(efficiency.transfer), .heading = "TE", .look = EMIT_FRACTION,
 	  .help = "transfer efficiency" },
 	{ "omp_efficiency", EMIT_OBJECT, .offset = 0, .sub = &rec_omp, .flags = FIELDS_ANY,
-	  .help = "efficiencies for OpenMP as in TALP (scheduling first), from the start of the "
-		  "process; their product is the parallel efficiency" },
+	  .help = "OpenMP efficiencies as in TALP, with scheduling subtracted first, from the "
+		  "start of the process; their product is the parallel efficiency" },
 	{ "useful_oncpu", EMIT_RATIO, PR(useful_oncpu),
 	  .help = "share of outside_ns that was on a CPU" },
 	{ "lost_static", EMIT_RATIO, PR(lost_static),
@@ -672,21 +678,21 @@ static const struct emit_field process_fields[] = {
 	  .help = "time that its threads waited for a CPU that sbt-trace used for reading; "
 		  "cost_ns includes it for each thread that takes part in episodes" },
 	{ "discovery_hits", EMIT_U64, PR(looks),
-	  .help = "hits of probes that are not crossings: of probes that look for barriers on "
-		  "condition variables, measure waits for a turn, or report OpenMP tasks; "
-		  "included in cost_ns" },
+	  .help = "probe hits that are not crossings, by probes that look for barriers on "
+		  "condition variables, measure waits for a turn, or report OpenMP tasks; cost_ns "
+		  "includes them" },
 	{ "discovery_paused_ns", EMIT_NS, PR(paused_ns),
-	  .help = "time without looking for barriers on condition variables, because they were "
-		  "busy and were not barriers" },
+	  .help = "time in which sbt-trace did not look for barriers on condition variables, "
+		  "because the process used them very often, and not as barriers" },
 	{ "cost_share", EMIT_RATIO, PR(cost_share),
-	  .help = "cost_ns divided by its threads' time, which counts up to elapsed_ns times "
-		  "the number of CPUs" },
+	  .help = "cost_ns divided by its threads' time, or by elapsed_ns times the number of "
+		  "CPUs if that is less" },
 	{ "cost_rough", EMIT_BOOL, PR(cost_rough),
 	  .help = "cost_ns is uncertain: the threads work less than 5 us between barriers. If "
 		  "they sleep at barriers, tracing may cost nothing, or many times cost_ns" },
 	{ "shed_ns", EMIT_T_NS, PR(detached_ns),
-	  .help = "when tracing it stopped because of --cost-limit, from clock_start_ns; null: "
-		  "traced to the end" },
+	  .help = "time when its tracing stopped because of --cost-limit, relative to "
+		  "clock_start_ns; null: it was traced to the end" },
 	{ "shed_cost", EMIT_RATIO, PR(detached_cost),
 	  .help = "estimated cost of tracing at that time, as a share of thread time" },
 	{ "shed_limit", EMIT_RATIO, PR(detached_limit), .help = "cost limit that was exceeded" },
@@ -697,8 +703,8 @@ static const struct emit_field process_fields[] = {
 	  .help = "the probes were left in place and still cost the process some time" },
 	{ "sheds", EMIT_ARRAY, LIST(report_process, sheds, nsheds), .sub = &rec_detached,
 	  .help = "barriers of this process that were no longer traced because of --cost-limit, "
-		  "while other barriers still were: its sums lack what happened there later, "
-		  "and no efficiency is known" },
+		  "while other barriers still were: its sums do not include the later time at "
+		  "these barriers, and no efficiency is known" },
 	FIELDS_COUNTERS_OF(report_process),
 	{ "threads", EMIT_ARRAY, LIST(report_process, members, nmembers), .sub = &fields_rec_thread,
 	  .help = "its threads over all barriers, by index" },
@@ -760,10 +766,10 @@ static const struct emit_field group_fields[] = {
 	{ "verdict", EMIT_CHARS, GR(all.verdict), .help = "what the figures mean, in a sentence" },
 	{ "advice", EMIT_CHARS, GR(all.advice), .help = "what to do about the lost time" },
 	{ "counted_from_ns", EMIT_T_NS, GR(all.counted_from_ns),
-	  .help = "as in a process record, the latest of its processes. The efficiencies are "
-		  "null if much of its time is missing" },
+	  .help = "as in a process record: the latest such time of its processes. The efficiencies "
+		  "are null if much of its time is missing" },
 	{ "untraced", EMIT_STRING, GR(all.untraced),
-	  .help = "as in a process record, for one of its processes" },
+	  .help = "as in a process record, from one of its processes" },
 	{ "tasks", EMIT_BOOL, GR(all.tasks),
 	  .help = "at least one of its processes runs OpenMP tasks; see a process record" },
 	{ "threads", EMIT_ARRAY, LIST(report_group, all.members, all.nmembers),
@@ -795,7 +801,7 @@ static const struct emit_field conceptual_fields[] = {
 	{ "phase_ns", EMIT_TIMES, CO(phase_ns), .heading = "mean", .look = EMIT_MEAN,
 	  .help = "times from the release of its start barrier to the release of its end barrier" },
 	{ NULL, EMIT_NS, CO(phase_ns.sum), .heading = "total", .look = EMIT_COMMON,
-	  .help = "sum of those times" },
+	  .help = "sum of the times in phase_ns" },
 	{ "share", EMIT_RATIO, CO(share), .heading = "of\nrun", .look = EMIT_NUMBER,
 	  .help = "share of the process's elapsed time" },
 	{ "lost_ns", EMIT_NS, CO(lost_ns), .heading = "lost", .look = EMIT_COMMON,
@@ -803,7 +809,7 @@ static const struct emit_field conceptual_fields[] = {
 	{ "gain_ns", EMIT_NS, CO(gain_ns),
 	  .help = "potential gain: lost_ns divided by the number of threads" },
 	{ "imbalance", EMIT_RATIO, CO(imbalance),
-	  .help = "share of its thread time that is lost to waiting" },
+	  .help = "share of the phase's thread time that is lost to waiting" },
 	{ "efficiency", EMIT_OBJECT, CO(efficiency), .sub = &rec_efficiency,
 	  .help = "POP efficiencies of this phase" },
 	{ NULL, EMIT_RATIO, CO(efficiency.parallel), .heading = "PE", .look = EMIT_FRACTION,
@@ -853,16 +859,16 @@ const struct emit_record fields_rec_finding = {
 static const struct emit_field remark_fields[] = {
 	{ "kind", EMIT_STRING, RM(kind),
 	  .help = "nothing_crossed, looked_at and elsewhere (no barrier was crossed: where "
-		  "sbt-trace looked, and where else to look), candidate (threads may "
-		  "synchronise there), spinning_code, inlined, user_barrier (-b), unmet (-w, "
-		  "--name, --phase), ranks, ranks_gone (MPI ranks that exited before they were "
-		  "identified), team, untraced (processes that cross no barrier but may wait "
-		  "in calls that are not traced), frames, left_out, unread (files), "
-		  "still_running, not_traced, not_probed, regions_unseen (parallel regions "
-		  "without a probe at their end), copied (a process ran a copy of code that holds "
-		  "probes), trapped (such a copy killed a process), processes_made (no estimate "
-		  "includes the cost of making processes), not_looked_for, unattributed, unnamed "
-		  "(files), clocks (of several recordings) or more" },
+		  "sbt-trace looked, and where else to look), candidate (threads may synchronise "
+		  "there), spinning_code, inlined, user_barrier (-b), unmet (-w, --name, --phase), "
+		  "ranks, ranks_gone (MPI ranks that exited before they were identified), team, "
+		  "untraced (processes that cross no barrier but may wait in calls that are not "
+		  "traced), frames, left_out, unread (files), still_running, not_traced, "
+		  "not_probed, regions_unseen (parallel regions without a probe at their end), "
+		  "copied (a process ran a copy of code that holds probes), trapped (such a copy "
+		  "killed a process), processes_made (no estimate includes the cost of making "
+		  "processes), not_looked_for, unattributed, unnamed (files), clocks (of several "
+		  "recordings) and others" },
 	{ "pid", EMIT_U32, RM(pid), .flags = FIELDS_ZERO,
 	  .help = "process that the remark is about; null: no particular process" },
 	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
@@ -885,16 +891,16 @@ static const struct emit_field end_fields[] = {
 	  .help = "incomplete episodes, which no figure of imbalance includes" },
 	{ "ambiguous", EMIT_U64, RE(ambiguous), .help = "episodes with uncertain membership" },
 	{ "crossings", EMIT_U64, RE(crossings),
-	  .help = "crossings: one thread passing a barrier once" },
+	  .help = "number of crossings (a crossing is one thread passing a barrier once)" },
 	{ "hangs", EMIT_U32, RE(nhangs),
 	  .help = "barriers that had not opened and at which threads still waited" },
 	{ "elapsed_ns", EMIT_NS, AT(fields_end, elapsed_ns), .help = "traced time" },
 	{ "from_ns", EMIT_NS, RE(extent.from_ns), .flags = FIELDS_ZERO,
-	  .help = "start of the part of the run that is covered, from clock_start_ns; null: "
+	  .help = "start of the part of the run that is covered, relative to clock_start_ns; null: "
 		  "from the start of the run" },
 	{ "to_ns", EMIT_NS, RE(extent.to_ns), .flags = FIELDS_ZERO,
-	  .help = "end of the part of the run that is covered, from clock_start_ns; null: to "
-		  "the end of the run" },
+	  .help = "end of the part of the run that is covered, relative to clock_start_ns; null: "
+		  "to the end of the run" },
 	{ "rows", EMIT_STRING, RE(extent.rows),
 	  .help = "barriers and threads that have rows; null: all" },
 	{ "produced", EMIT_U64, RE(produced), .help = "records produced: consumed + lost_total" },
@@ -944,7 +950,7 @@ static const struct emit_field end_fields[] = {
 const struct emit_record fields_rec_end = {
 	"end", sizeof(struct fields_end), end_fields, "The end of the output"
 };
-/* The last line of the output always has the type "end", so interim reports need another. */
+/* The last line of the output always has the type "end", so interim reports need another type. */
 const struct emit_record fields_rec_interim = {
 	"interim", sizeof(struct fields_end), end_fields, "The end of an interim report"
 };

@@ -186,8 +186,8 @@ static const struct emit_names changes[] = {
 static const struct emit_field difference_fields[] = {
 	{ "scope", EMIT_ENUM, R(scope), .names = scopes, .help = "run, group, process or barrier" },
 	{ "barrier", EMIT_STRING, R(id),
-	  .help = "id of the barrier, in A if it exists there; null: the row is not about a "
-		  "barrier" },
+	  .help = "id of the barrier in A, or in B if A has no such barrier; null: the row is not "
+		  "about a barrier" },
 	{ "barrier_b", EMIT_STRING, R(id_b), .help = "id of the barrier in B, if it differs" },
 	{ "label", EMIT_STRING, R(label), .heading = "where", .look = EMIT_NAME,
 	  .help = "label of the row in text output" },
@@ -227,9 +227,9 @@ static const struct emit_field difference_fields[] = {
 	{ "t", EMIT_DOUBLE, R(t), .help = "statistic of the test; also null if nothing varies" },
 	{ "df", EMIT_DOUBLE, R(df), .help = "degrees of freedom of the test" },
 	{ "test", EMIT_ENUM, R(test), .names = tests,
-	  .help = "welch: over recordings; single: one recording against several; episodes: "
-		  "over parts of one run per side, without the noise between runs; null: not "
-		  "tested" },
+	  .help = "kind of test: welch (over recordings), single (one recording against several) "
+		  "or episodes (over parts of one run per side, without the noise between runs); "
+		  "null: not tested" },
 	{ "runs_a", EMIT_U32, R(runs_a),
 	  .help = "number of recordings of side A that have the value" },
 	{ "runs_b", EMIT_U32, R(runs_b),

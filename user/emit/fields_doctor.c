@@ -13,7 +13,7 @@ static const struct emit_names states[] = {
 #define D(m) AT(doctor_feature, m)
 static const struct emit_field doctor_fields[] = {
 	{ "feature", EMIT_STRING, D(name),
-	  .help = "name of a feature of the kernel or the machine; trace: the verdict, whether "
+	  .help = "name of a feature of the kernel or the machine; trace is the verdict: whether "
 		  "programs can be traced" },
 	{ "group", EMIT_STRING, D(group), .help = "rights, kernel, probes, ..." },
 	{ "state", EMIT_ENUM, D(state), .names = states,

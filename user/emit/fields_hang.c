@@ -52,7 +52,8 @@ const struct emit_record fields_rec_frame = {
 #define A(m) AT(report_hang_arrived, m)
 static const struct emit_field arrived_fields[] = {
 	FIELDS_THREAD_OF(report_hang_arrived),
-	{ "arrive_ns", EMIT_T_NS, A(arrive_ns), .help = "time of arrival, from clock_start_ns" },
+	{ "arrive_ns", EMIT_T_NS, A(arrive_ns),
+	  .help = "time of arrival, relative to clock_start_ns" },
 	{ "waited_ns", EMIT_NS, A(waited_ns), .help = "time waited since the arrival" },
 	FIELDS_SOURCE_OF(report_hang_arrived, "function that contains the call site"),
 	END
@@ -66,12 +67,13 @@ static const struct emit_record rec_arrived = {
 static const struct emit_field missing_fields[] = {
 	FIELDS_THREAD_OF(report_hang_missing),
 	{ "why", EMIT_ENUM, M(why), .names = known_names,
-	  .help = "why the thread is expected: past (it took part in the last episode), call "
-		  "(the call names it), team (the runtime lists it), count (the barrier's count "
-		  "equals the number of threads) or process (a guess: it is a thread of the "
-		  "process)" },
+	  .help = "why the thread is expected: past (it took part in the last episode), call (an "
+		  "MPI call waits for its rank), team (the runtime lists it in the team), count "
+		  "(the barrier's count equals the number of threads of the process) or process "
+		  "(a guess: it is a thread of the process)" },
 	{ "state", EMIT_ENUM, M(state), .names = thread_state_names,
-	  .help = "running, runnable, blocked, stopped or exited" },
+	  .help = "running (on a CPU), runnable (waits for a CPU), blocked (waits for anything "
+		  "else), stopped (by a signal or a debugger) or exited" },
 	{ "blocked_on", EMIT_STRING, M(blocked_on),
 	  .help = "what the thread is blocked on, in words" },
 	{ "holder", EMIT_U32, M(holder), .flags = FIELDS_ZERO,
@@ -115,13 +117,16 @@ static const struct emit_field hang_fields[] = {
 	{ "count", EMIT_U32, H(count), .flags = FIELDS_ZERO,
 	  .help = "number of threads that must arrive" },
 	{ "t_ns", EMIT_T_NS, H(t_ns), .flags = FIELDS_KEY,
-	  .help = "time of this look at the barrier, from clock_start_ns" },
+	  .help = "time when sbt-trace examined the barrier, relative to clock_start_ns" },
 	{ "waited_ns", EMIT_NS, H(waited_ns), .help = "time since the first arrival" },
 	{ "told", EMIT_U32, H(reported), .help = "number of earlier reports of this hang" },
 	{ "over", EMIT_BOOL, H(over),
 	  .help = "the barrier has opened after all; the other values are from the last report" },
 	{ "verdict", EMIT_ENUM, H(verdict), .names = verdict_names,
-	  .help = "deadlock (a proven cycle), never-fills, long-phase, outside or unknown" },
+	  .help = "deadlock (a proven cycle of waits), never-fills (a missing thread exited or "
+		  "waits forever), long-phase (a missing thread is on a CPU or waits for a CPU), "
+		  "outside (a missing thread waits for a file, a child process or a timeout) or "
+		  "unknown" },
 	{ "guess", EMIT_BOOL, H(guess),
 	  .help = "the set of threads that must arrive is not certain" },
 	{ "arrived", EMIT_ARRAY, LIST(report_hang, arrived, narrived), .sub = &rec_arrived,
@@ -144,7 +149,8 @@ static const struct emit_field thread_fields[] = {
 	{ "tid", EMIT_U32, T(tid), .flags = FIELDS_KEY, .help = "thread id" },
 	{ "comm", EMIT_STRING, T(comm), .help = "name of the thread" },
 	{ "state", EMIT_ENUM, T(state), .names = thread_state_names,
-	  .help = "running, runnable, blocked, stopped or exited" },
+	  .help = "running (on a CPU), runnable (waits for a CPU), blocked (waits for anything "
+		  "else), stopped (by a signal or a debugger) or exited" },
 	{ "blocked_on", EMIT_STRING, T(blocked_on),
 	  .help = "what the thread is blocked on, in words" },
 	{ "syscall", EMIT_STRING, T(syscall), .help = "system call that the thread is in" },

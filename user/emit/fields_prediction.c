@@ -22,8 +22,8 @@ static const struct emit_field phase_fields[] = {
 	{ "wait_ns", EMIT_NS, PH(wait_ns), .heading = "waits\nfor last", .look = EMIT_COMMON,
 	  .help = "time waiting for the last arriver, summed over threads" },
 	{ "barrier_ns", EMIT_NS, PH(barrier_ns), .heading = "barrier\nitself", .look = EMIT_COMMON,
-	  .help = "time to enter the barrier, and from the last arrival to the departures, "
-		  "summed over threads" },
+	  .help = "time in the barrier itself, summed over threads: entering it, and from the "
+		  "last arrival until the departures" },
 	{ "access_ns", EMIT_NS, PH(access_ns), .heading = "remote\ndata", .look = EMIT_COMMON,
 	  .flags = FIELDS_DROP, .help = "time to access remote data, summed over threads" },
 	{ "queue_ns", EMIT_NS, PH(queue_ns), .heading = "waits for\nprocessor", .look = EMIT_COMMON,
@@ -70,7 +70,7 @@ static const struct emit_field prediction_fields[] = {
 	  .look = EMIT_COMMON, .flags = FIELDS_DROP,
 	  .help = "predicted time if remote data cost nothing; null: there is no remote data" },
 	{ "recording", EMIT_STRING, P(recording),
-	  .help = "path of the recording, if there are several; null: there is one" },
+	  .help = "path of the recording, if there are several; null: there is only one" },
 	{ "phases", EMIT_ARRAY, LIST(prediction, phases, nphases),
 	  .sub = &fields_rec_prediction_phase, .help = "predicted phases, most time first" },
 	END

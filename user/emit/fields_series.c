@@ -66,7 +66,7 @@ static const struct emit_field counter_fields[] = {
 	{ "per_thread", EMIT_DOUBLE, CO(per_thread),
 	  .help = "mean divided by the number of threads that crossed barriers" },
 	{ "to_base", EMIT_DOUBLE, CO(normalised),
-	  .help = "mean divided by the mean of the point that is the base" },
+	  .help = "mean divided by the mean at the base (the point to which the ratios refer)" },
 	END
 };
 static const struct emit_record rec_counter = {
@@ -97,14 +97,17 @@ static const struct emit_field site_fields[] = {
 	{ "barrier_share", EMIT_RATIO, SI(barrier_share), .heading = "of it\nbarrier",
 	  .look = EMIT_NUMBER, .help = "barrier_ns divided by the sum of phase_ns over all sites" },
 	{ "idle_min_ns", EMIT_NS, SI(idle.min), .heading = "threads'\nwait: min", .look = EMIT_MEAN,
-	  .help = "waits of a thread in a run, mean over the runs: minimum over the threads" },
-	{ "idle_mean_ns", EMIT_NS, SI(idle.mean), .heading = "mean", .look = EMIT_MEAN,
-	  .help = "waits of a thread in a run, mean over the runs: mean over the threads" },
-	{ "idle_max_ns", EMIT_NS, SI(idle.max), .heading = "max", .look = EMIT_MEAN,
-	  .help = "waits of a thread in a run, mean over the runs: maximum over the threads" },
-	{ "idle_stddev_ns", EMIT_NS, SI(idle.stddev), .heading = "stddev", .look = EMIT_MEAN,
-	  .help = "waits of a thread in a run, mean over the runs: standard deviation over all "
+	  .help = "sum of a thread's waits in a run, averaged over the runs: minimum over the "
 		  "threads" },
+	{ "idle_mean_ns", EMIT_NS, SI(idle.mean), .heading = "mean", .look = EMIT_MEAN,
+	  .help = "sum of a thread's waits in a run, averaged over the runs: mean over the "
+		  "threads" },
+	{ "idle_max_ns", EMIT_NS, SI(idle.max), .heading = "max", .look = EMIT_MEAN,
+	  .help = "sum of a thread's waits in a run, averaged over the runs: maximum over the "
+		  "threads" },
+	{ "idle_stddev_ns", EMIT_NS, SI(idle.stddev), .heading = "stddev", .look = EMIT_MEAN,
+	  .help = "sum of a thread's waits in a run, averaged over the runs: standard deviation "
+		  "over all threads" },
 	{ "counters", EMIT_ARRAY, LIST(series_site, counters, ncounters), .sub = &rec_counter,
 	  .help = "counters of its phases" },
 	END
@@ -134,8 +137,8 @@ static const struct emit_field series_fields[] = {
 	  .cell = cell_threads,
 	  .help = "number of threads that crossed barriers, if it is the same in all runs" },
 	{ "time_ns", EMIT_NS, PO(time.mean), .heading = "time", .look = EMIT_MEAN,
-	  .help = "mean over the runs of the time of the longest process or group; a process "
-		  "that was traced from start to end counts with its whole life" },
+	  .help = "mean over the runs of the time of the longest process or group (for a process "
+		  "that was traced from start to end: its whole life)" },
 	{ "time_stddev_ns", EMIT_NS, PO(time.stddev), .heading = "stddev", .look = EMIT_NUMBER,
 	  .cell = cell_stddev, .help = "standard deviation of the sample of runs" },
 	{ "time_min_ns", EMIT_NS, PO(time.min), .heading = "min", .look = EMIT_NUMBER,
@@ -146,7 +149,7 @@ static const struct emit_field series_fields[] = {
 	  .help = "no barrier was crossed in one of the recordings: its time is the length of "
 		  "the recording" },
 	{ "base", EMIT_STRING, AT(fields_series, base),
-	  .help = "label of the point that the ratios compare with" },
+	  .help = "label of the base: the point with which the ratios compare" },
 	{ "normalised", EMIT_DOUBLE, PO(normalised), .heading = "to\nbase", .look = EMIT_NUMBER,
 	  .cell = cell_normalised, .help = "time_ns divided by time_ns of the base" },
 	{ "speedup", EMIT_DOUBLE, PO(speedup), .heading = "speedup", .look = EMIT_FRACTION,

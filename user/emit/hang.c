@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "emit/fields.h"
 
 #define NAMED  12 /* largest number of threads listed for a call site or stack */
@@ -13,7 +14,7 @@
 #define FRAMES 16 /* largest number of frames shown per stack */
 #define PLACE  208
 
-/* Add "3 (tid 77)", or the tid alone if the thread has no index, after @n others. */
+/* Add "3 (tid 77)", or the tid alone if the thread has no index. @n threads were added before. */
 static void add_thread(struct buf *b, uint32_t n, uint32_t tid, uint32_t index)
 {
 	if (n >= NAMED)
@@ -29,13 +30,13 @@ static void place_of(char out[PLACE], const char *function, const char *file, ui
 		     const char *module)
 {
 	if (file && line)
-		snprintf(out, PLACE, "%s %s:%u", function ? function : "?", textout_base_name(file),
+		snprintf(out, PLACE, "%s %s:%u", function ? function : "?", text_base_name(file),
 			 line);
 	else if (function && module)
-		snprintf(out, PLACE, "%s (%s)", function, textout_base_name(module));
+		snprintf(out, PLACE, "%s (%s)", function, text_base_name(module));
 	else
 		snprintf(out, PLACE, "%s",
-			 module ? textout_base_name(module) : "an unknown call site");
+			 module ? text_base_name(module) : "an unknown call site");
 }
 
 /* --- arrived threads -------------------------------------------------------------------------- */
@@ -208,10 +209,10 @@ static void head_line(struct textout *t, const struct report_hang *h, const char
 	char waited[TEXTOUT_CELL], arrived[64], place[PLACE];
 
 	if (h->file && h->line && h->name)
-		snprintf(place, sizeof(place), "%s:%u \"%s\"", textout_base_name(h->file), h->line,
+		snprintf(place, sizeof(place), "%s:%u \"%s\"", text_base_name(h->file), h->line,
 			 h->name);
 	else if (h->file && h->line)
-		snprintf(place, sizeof(place), "%s:%u (%s)", textout_base_name(h->file), h->line,
+		snprintf(place, sizeof(place), "%s:%u (%s)", text_base_name(h->file), h->line,
 			 h->function ? h->function : "?");
 	else
 		snprintf(place, sizeof(place), "%s", *h->label ? h->label : h->id);

@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "emit/outlier_threads.h"
 
+#include "base/number.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -18,20 +20,13 @@ struct fences {
 	double low, high, median, spread;
 };
 
-int outliers_value_cmp(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static int score_cmp(const void *a, const void *b)
 {
 	const struct score *x = a, *y = b;
 
 	if (x->far != y->far)
-		return x->far > y->far ? -1 : 1;
-	return x->place < y->place ? -1 : x->place > y->place;
+		return NUMBER_COMPARE(y->far, x->far);
+	return NUMBER_COMPARE(x->place, y->place);
 }
 
 static struct fences fences_of(uint64_t *values, uint32_t n)
@@ -40,7 +35,7 @@ static struct fences fences_of(uint64_t *values, uint32_t n)
 	double low, high, margin;
 	struct fences f;
 
-	qsort(values, n, sizeof(*values), outliers_value_cmp);
+	qsort(values, n, sizeof(*values), number_compare_u64);
 	f.median = (double)values[half];
 	low = (double)values[quarter];
 	high = (double)values[n - 1 - quarter];
@@ -48,7 +43,8 @@ static struct fences fences_of(uint64_t *values, uint32_t n)
 	f.low = low - margin;
 	f.high = high + margin;
 	/*
-	 * If nearly all values are equal, the smallest difference would otherwise make an outlier.
+	 * If nearly all values are equal, the smallest difference would otherwise make a thread an
+	 * outlier.
 	 */
 	f.spread = high - low > LITTLE * f.median ? high - low : LITTLE * f.median;
 	if (f.spread < FEW)

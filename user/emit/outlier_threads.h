@@ -6,8 +6,6 @@
 
 #include "analyse/report.h"
 
-/* Compare two uint64_t, for qsort(). */
-int outliers_value_cmp(const void *a, const void *b);
 /* Return quantity @what of a thread, REPORT_UNKNOWN if it is not known. */
 typedef uint64_t outliers_value(const struct report_thread *thread, uint32_t what);
 

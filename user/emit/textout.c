@@ -143,13 +143,6 @@ bool textout_same(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-const char *textout_base_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path;
-}
-
 /* --- lines ------------------------------------------------------------------------------------ */
 
 static char ascii_of(uint32_t cp)

@@ -55,8 +55,6 @@ void textout_ascii(struct buf *buf, const char *s);
 
 /* Return whether two strings are equal, or both NULL. */
 bool textout_same(const char *a, const char *b);
-/* Return the name of a file without its folder; NULL for NULL. */
-const char *textout_base_name(const char *path);
 
 #define TEXTOUT_CELL 48 /* enough for the results of all functions below */
 

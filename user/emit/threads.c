@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "emit/fields.h"
 #include "emit/textout.h"
 
@@ -46,9 +47,9 @@ static void frame_line(struct textout *t, const struct hang_frame *f)
 	else
 		snprintf(function, sizeof(function), "0x%" PRIx64, f->address);
 	if (f->file && f->line)
-		snprintf(place, sizeof(place), " %s:%u", textout_base_name(f->file), f->line);
+		snprintf(place, sizeof(place), " %s:%u", text_base_name(f->file), f->line);
 	else if (f->module)
-		snprintf(place, sizeof(place), " (%s)", textout_base_name(f->module));
+		snprintf(place, sizeof(place), " (%s)", text_base_name(f->module));
 	else
 		*place = '\0';
 	textout_line(t, f->module && hang_is_runtime(f->module) ? TEXTOUT_DIM : TEXTOUT_PLAIN,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "emit/table.h"
 
 #define LEAD	"Why: "
@@ -107,7 +108,7 @@ static bool inner(const struct report_callsite *frame)
 	static const char *const libraries[] = {
 		"libc.so", "libc-2", "libpthread", "ld-linux", "ld-musl", "libc.musl", NULL,
 	};
-	const char *module = textout_base_name(frame->module);
+	const char *module = text_base_name(frame->module);
 	unsigned i;
 
 	for (i = 0; module && libraries[i]; i++)
@@ -123,11 +124,11 @@ static void frame_line(struct textout *t, const struct report_callsite *f, unsig
 	int n;
 
 	if (f->file && f->line)
-		n = asprintf(&place, "%s %s:%u", function, textout_base_name(f->file), f->line);
+		n = asprintf(&place, "%s %s:%u", function, text_base_name(f->file), f->line);
 	else if (f->function && f->module)
-		n = asprintf(&place, "%s (%s)", function, textout_base_name(f->module));
+		n = asprintf(&place, "%s (%s)", function, text_base_name(f->module));
 	else if (f->module)
-		n = asprintf(&place, "%s+0x%llx", textout_base_name(f->module),
+		n = asprintf(&place, "%s+0x%llx", text_base_name(f->module),
 			     (unsigned long long)f->offset);
 	else
 		n = asprintf(&place, "%s", f->function ? function : "an unknown function");

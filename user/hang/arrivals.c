@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "ingest/ranks.h"
 #include "sites/family.h"
 
@@ -130,7 +131,7 @@ static int by_arrival(const void *a, const void *b)
 {
 	const struct arrival *x = a, *y = b;
 
-	return x->since_ns < y->since_ns ? -1 : x->since_ns > y->since_ns;
+	return NUMBER_COMPARE(x->since_ns, y->since_ns);
 }
 
 static uint64_t group_key(const struct arrival *p)
@@ -144,14 +145,12 @@ static uint64_t group_key(const struct arrival *p)
 int arrivals_group(struct arrivals *s, const struct hang_env *env)
 {
 	struct hash by_key = { 0 };
-	struct arrival_group *groups = realloc(s->groups, (s->n + 1u) * sizeof(*groups));
 	uint64_t at;
 	uint32_t i;
-	int err = 0;
+	int err = grow(s->groups, s->cap_groups, s->n);
 
-	if (!groups)
-		return -ENOMEM;
-	s->groups = groups;
+	if (err)
+		return err;
 	s->ngroups = 0;
 	qsort(s->all, s->n, sizeof(*s->all), by_arrival);
 	for (i = 0; i < s->n && !err; i++) {
@@ -159,13 +158,13 @@ int arrivals_group(struct arrivals *s, const struct hang_env *env)
 
 		p->shared = shared_key(env, p);
 		if (hash_get(&by_key, group_key(p), &at) &&
-		    same_group(&s->all[groups[at].first], p)) {
+		    same_group(&s->all[s->groups[at].first], p)) {
 			p->group = (uint32_t)at;
-			groups[at].n++;
+			s->groups[at].n++;
 			continue;
 		}
 		p->group = s->ngroups;
-		groups[s->ngroups] = (struct arrival_group){ .first = i, .n = 1 };
+		s->groups[s->ngroups] = (struct arrival_group){ .first = i, .n = 1 };
 		err = hash_put(&by_key, group_key(p), s->ngroups++);
 	}
 	hash_free(&by_key);

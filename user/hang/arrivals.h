@@ -35,7 +35,7 @@ struct arrivals {
 	struct arrival *all; /* after arrivals_group(): sorted by time */
 	uint32_t n, cap;
 	struct arrival_group *groups;
-	uint32_t ngroups;
+	uint32_t ngroups, cap_groups;
 	const struct attach *attach; /* set during arrivals_look() */
 	struct hash stale; /* tid -> time of an arrival that is over without a departure */
 	bool failed; /* out of memory */

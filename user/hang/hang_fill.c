@@ -53,8 +53,8 @@ static int candidate_cmp(const void *a, const void *b)
 	const struct candidate *x = a, *y = b;
 
 	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return (x->thread > y->thread) - (x->thread < y->thread);
+		return NUMBER_COMPARE(x->rank, y->rank);
+	return NUMBER_COMPARE(x->thread, y->thread);
 }
 
 static int arrived_cmp(const void *a, const void *b)
@@ -62,8 +62,8 @@ static int arrived_cmp(const void *a, const void *b)
 	const struct report_hang_arrived *x = a, *y = b;
 
 	if (x->arrive_ns != y->arrive_ns)
-		return x->arrive_ns < y->arrive_ns ? -1 : 1;
-	return x->tid < y->tid ? -1 : x->tid > y->tid;
+		return NUMBER_COMPARE(x->arrive_ns, y->arrive_ns);
+	return NUMBER_COMPARE(x->tid, y->tid);
 }
 
 int hang_fill_arrived(const struct graph *g, const struct hang_barrier *b, struct report_hang *out)

@@ -4,6 +4,7 @@
 #include "hang/hang_internal.h"
 
 #include "base/array.h"
+#include "base/text.h"
 #include "sites/family.h"
 
 #include <stdio.h>
@@ -17,20 +18,13 @@ struct words {
 	char text[256];
 };
 
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 bool hang_is_runtime(const char *module)
 {
 	/* Libraries of all programs, and what the kernel maps. */
 	static const char *const begins[] = { "ld-", "ld.so", "libgcc_s", "[vdso]", "[uprobes]" };
 	size_t i;
 
-	module = base_of(module);
+	module = text_base_name(module);
 	for (i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
 		if (!strncmp(module, begins[i], strlen(begins[i])))
 			return true;
@@ -113,7 +107,7 @@ static struct words barrier_words(const struct hang_barrier *b)
 {
 	const struct hang_frame *s = &b->site;
 	bool has_line = s->file && s->line;
-	const char *file = has_line ? base_of(s->file) : "";
+	const char *file = has_line ? text_base_name(s->file) : "";
 	struct words w;
 
 	if (b->call)
@@ -206,7 +200,7 @@ static void add_call(struct sentence *s, const struct hang_thread *t)
 
 	ADD(s, " in %s", t->call);
 	if (f && f->file && f->line)
-		ADD(s, " at %s:%u", base_of(f->file), f->line);
+		ADD(s, " at %s:%u", text_base_name(f->file), f->line);
 	else if (f && f->function)
 		ADD(s, ", called by %s", f->function);
 }
@@ -240,9 +234,9 @@ static void add_place(struct sentence *s, const char *comma, const struct hang_t
 	if (f->function)
 		ADD(s, "%s in %s%s", comma, f->function, strchr(f->function, '(') ? "" : "()");
 	if (f->file && f->line)
-		ADD(s, " at %s:%u", base_of(f->file), f->line);
+		ADD(s, " at %s:%u", text_base_name(f->file), f->line);
 	else if (f->module && !f->function)
-		ADD(s, "%s in %s", comma, base_of(f->module));
+		ADD(s, "%s in %s", comma, text_base_name(f->module));
 }
 
 static void add_step(struct sentence *s, const struct step *step, const struct step *next,
@@ -298,7 +292,7 @@ static void add_cycle(struct sentence *s)
 	}
 }
 
-/* Add "thread 1, thread 2 and 3 more" of the candidates with this rank. Return their number. */
+/* Name the candidates with this rank: "thread 1, thread 2 and 3 more". Return their number. */
 static uint32_t add_names(struct sentence *s, uint32_t rank)
 {
 	uint32_t i, n = 0, all = 0, named;
@@ -533,7 +527,7 @@ static void add_site(struct sentence *s, uint32_t arrived)
 	const struct hang_frame *f = &s->b->arrived[arrived].site;
 
 	if (f->file && f->line)
-		ADD(s, " at %s:%u", base_of(f->file), f->line);
+		ADD(s, " at %s:%u", text_base_name(f->file), f->line);
 	else if (f->function)
 		ADD(s, ", called by %s", f->function);
 }

@@ -16,6 +16,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "sites/walk.h"
 #include "target/look.h"
@@ -156,13 +157,6 @@ static void note_tid(void *ctx, int tid)
 		t->all[t->n++] = (uint32_t)tid;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 static int snapshot_new(uint32_t pid, const uint32_t *tids, uint32_t n, struct snapshot **out)
 {
 	struct snapshot *s = NULL;
@@ -176,7 +170,7 @@ static int snapshot_new(uint32_t pid, const uint32_t *tids, uint32_t n, struct s
 		err = err < 0 ? err : found.failed ? -ENOMEM : found.n ? 0 : -ESRCH;
 		if (err)
 			goto out;
-		qsort(found.all, found.n, sizeof(*found.all), by_number);
+		qsort(found.all, found.n, sizeof(*found.all), number_compare_u32);
 		tids = found.all;
 		n = found.n;
 	}
@@ -260,7 +254,7 @@ static int compare_tid(const void *key, const void *element)
 {
 	uint32_t tid = *(const uint32_t *)key, other = ((const struct regs_thread *)element)->tid;
 
-	return (tid > other) - (tid < other);
+	return NUMBER_COMPARE(tid, other);
 }
 
 static const struct regs_thread *regs_of(const struct regs_thread *all, uint32_t n, uint32_t tid)
@@ -440,8 +434,8 @@ static int look_at_all(struct taking *k)
 		if (!end)
 			end = now + SAMPLE_MS * 1000000ull;
 		/*
-		 * Use three quarters of the time now: a thread that blocks meanwhile needs another
-		 * round.
+		 * Use three quarters of the time now: a thread that blocks during this time needs
+		 * another round.
 		 */
 		err = sample_running(k, now >= end ? 0 : (int)((end - now) * 3 / 4000000u));
 		if (all_done(k))

@@ -322,8 +322,8 @@ static uint32_t site_of(struct feed *f, const struct sbt_crossing *c, const stru
 
 /*
  * Return the libc variant of a pthread barrier. If the process ended before its mappings were read,
- * only the probe shows the variant. Then the memory that it shared is unknown too, so its episodes
- * may not count as complete.
+ * only the probe shows the variant. The memory that the process shared is then unknown, too, so its
+ * episodes may not count as complete.
  */
 static enum family_libc libc_of(const struct feed *f, const struct sbt_crossing *c,
 				const struct address_space *space)
@@ -528,8 +528,8 @@ static int feed_label(struct feed *f, const struct sbt_label *label)
 
 /*
  * Feed a new thread. A thread that was found at its first crossing began earlier than the crossing
- * (start_ns). If the thread began before tracing, it is fed from the start: with --aggregate no
- * further record may follow until its end.
+ * (start_ns). A thread that began before tracing is added from the start of tracing, because with
+ * --aggregate no further record may follow until its end.
  */
 static int feed_thread(struct feed *f, const struct sbt_event *e)
 {
@@ -542,8 +542,8 @@ static int feed_thread(struct feed *f, const struct sbt_event *e)
 
 /*
  * Feed the first crossing of a process. If the process began while it was traced, its first phase
- * begins at its start. If it may have crossed barriers unseen before, the phase does not begin
- * there, because the missing waits would count as work.
+ * begins at its start. If the process may have crossed barriers unseen before, its first phase
+ * begins later, because the missing waits would otherwise count as work.
  */
 static int feed_seen(struct feed *f, const struct sbt_event *e)
 {

@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "ingest/reorder.h"
 
+#include "base/grow.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,23 +28,15 @@ void reorder_free(struct reorder *h)
 	memset(h, 0, sizeof(*h));
 }
 
-static int grow(struct reorder *h)
+static int make_room(struct reorder *h)
 {
-	uint32_t cap = h->cap ? 2 * h->cap : 64, i;
-	struct reorder_item *items;
+	uint32_t had = h->cap;
+	int err = grow(h->items, h->cap, h->n + 1);
 
-	if (h->n < h->cap)
-		return 0;
-	items = malloc(cap * sizeof(*items));
-	if (!items)
-		return -ENOMEM;
-	for (i = 0; i < h->n; i++)
-		items[i] = *item_at(h, i);
-	free(h->items);
-	h->items = items;
-	h->first = 0;
-	h->cap = cap;
-	return 0;
+	/* Items that were at the start of the full ring follow those at its end. */
+	if (!err && h->cap > had)
+		memcpy(h->items + had, h->items, h->first * sizeof(*h->items));
+	return err;
 }
 
 static size_t crossing_size(const struct sbt_crossing *c)
@@ -70,7 +64,7 @@ int reorder_add(struct reorder *h, const struct stream_record *r, enum reorder_f
 	const void *from = r->event ? (const void *)r->event : r->crossing;
 	struct reorder_item item = { .record = { .key_ns = r->key_ns }, .fate = fate };
 	void *copy = malloc(size);
-	int err = copy ? grow(h) : -ENOMEM;
+	int err = copy ? make_room(h) : -ENOMEM;
 
 	if (err) {
 		free(copy);

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The rows of the report: a call site within a process, or the sorted set of call sites of a mixed
- * episode.
+ * The rows of the report. A row is a call site within a process, or the sorted set of call sites of
+ * mixed episodes.
  */
 #include "model/internal.h"
 
 #include "base/array.h"
+#include "base/grow.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int site_cmp(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
 
 static bool one_site(const struct episode *e)
 {
@@ -33,13 +28,13 @@ static bool one_site(const struct episode *e)
 static int collect_sites(struct model *m, const struct episode *e, uint32_t *n)
 {
 	uint32_t i, kept = 1;
-	int err = model_grow((void **)&m->sites, &m->cap_sites, e->n, sizeof(*m->sites));
+	int err = grow(m->sites, m->cap_sites, e->n);
 
 	if (err)
 		return err;
 	for (i = 0; i < e->n; i++)
 		m->sites[i] = e->members[i].pub.site;
-	qsort(m->sites, e->n, sizeof(*m->sites), site_cmp);
+	qsort(m->sites, e->n, sizeof(*m->sites), number_compare_u32);
 	for (i = 1; i < e->n; i++)
 		if (m->sites[i] != m->sites[kept - 1])
 			m->sites[kept++] = m->sites[i];
@@ -188,7 +183,7 @@ int barrier_row(struct model *m, struct episode *e, uint32_t *row)
 	return err ? err : row_find(m, &id, m->sites, n, row);
 }
 
-/* Return the thread's entry if the thread remembers its index; else NULL. */
+/* Return the thread's entry in the row if the thread remembers the entry's index; else NULL. */
 struct model_barrier_thread *barrier_thread_known(const struct row *r, const struct thread *t)
 {
 	uint32_t way = r->index % THREAD_CACHE;
@@ -209,7 +204,7 @@ int barrier_thread(struct row *r, struct thread *t, struct model_barrier_thread 
 	}
 	if (!hash_get(&r->by_thread, t->index, &pos)) {
 		pos = r->pub.nthreads;
-		err = model_grow((void **)&r->pub.threads, &r->cap_threads, pos + 1, sizeof(*bt));
+		err = grow(r->pub.threads, r->cap_threads, pos + 1);
 		if (!err)
 			err = hash_put(&r->by_thread, t->index, pos);
 		if (err)
@@ -243,7 +238,7 @@ int barrier_phase(struct row *r, uint32_t from, struct model_phase **out)
 		return 0;
 	}
 	if (i == r->pub.nphases) {
-		err = model_grow((void **)&r->pub.phases, &r->cap_phases, i + 1, sizeof(*ph));
+		err = grow(r->pub.phases, r->cap_phases, i + 1);
 		if (err)
 			return err;
 		ph = &r->pub.phases[r->pub.nphases++];
@@ -309,7 +304,7 @@ int barrier_join_threads(struct row *to, const struct row *from)
 	int err;
 
 	if (!to->pub.nthreads) {
-		err = model_grow((void **)&to->pub.threads, &to->cap_threads, 1, sizeof(*sum));
+		err = grow(to->pub.threads, to->cap_threads, 1);
 		if (err)
 			return err;
 		to->pub.threads[to->pub.nthreads++] =
@@ -345,8 +340,7 @@ static int unlink_row(struct model *m, struct row *r)
 int barrier_empty(struct model *m, struct row *r)
 {
 	uint32_t index = r->index;
-	int err = model_grow((void **)&m->free_rows, &m->cap_free_rows, m->nfree_rows + 1,
-			     sizeof(*m->free_rows));
+	int err = grow(m->free_rows, m->cap_free_rows, m->nfree_rows + 1);
 
 	if (!err)
 		err = unlink_row(m, r);

@@ -2,28 +2,13 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "model/discover_internal.h"
 
+#include "base/grow.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define OLDER_MAX 8 /* maximum number of pending rounds with differing members */
-
-int discover_grow(void **array, uint32_t *cap, uint32_t want, size_t size)
-{
-	uint32_t n = *cap ? *cap : 4;
-	void *more;
-
-	if (want <= *cap)
-		return 0;
-	while (n < want)
-		n *= 2;
-	more = realloc(*array, n * size);
-	if (!more)
-		return -ENOMEM;
-	*array = more;
-	*cap = n;
-	return 0;
-}
 
 struct discover *discover_new(const struct discover_ops *ops)
 {
@@ -131,9 +116,9 @@ void discover_drop_before(struct discover *d, struct object *o, uint32_t to)
 }
 
 /*
- * Begin a new streak, because a round had other members. The earlier rounds can no longer make the
- * object a barrier. If the object's call sites turn out to be those of a known barrier, these
- * rounds still count.
+ * Begin a new streak, because the current round has other members than the streak. The earlier
+ * rounds can no longer make the object a barrier. If the object's call sites turn out to be those
+ * of a known barrier, these rounds still count.
  */
 void discover_streak_restart(struct discover *d, struct object *o)
 {
@@ -216,8 +201,7 @@ struct object *discover_object_get(struct discover *d, const struct discover_rec
 		return same_object(&o->pub, &want) ? o : NULL;
 	if (d->n >= OBJECTS_MAX)
 		sweep(d);
-	if (d->n >= OBJECTS_MAX ||
-	    discover_grow((void **)&d->objects, &d->cap, d->n + 1, sizeof(*d->objects)))
+	if (d->n >= OBJECTS_MAX || grow(d->objects, d->cap, d->n + 1))
 		return NULL;
 	o = calloc(1, sizeof(*o));
 	if (!o)
@@ -261,8 +245,8 @@ void discover_broken(struct discover *d, struct object *o)
 	discover_drop_from(d, o, o->held_now);
 	discover_streak_end(d, o);
 	/*
-	 * If threads are woken one by one, many of their waits are needed to see that they wait and
-	 * leave together.
+	 * If threads are woken one by one, many waits must be seen to find out whether the threads
+	 * wait and leave together. So permit more breaks.
 	 */
 	if (++o->breaks <
 	    (o->wake_ns || o->pub.futex || o->pub.shared ? BREAKS_MAX : ALONE_BREAKS_MAX))
@@ -275,8 +259,7 @@ void discover_broken(struct discover *d, struct object *o)
 int discover_hold(struct object *o, const struct discover_record *r, uint64_t arrive_ns,
 		  uint64_t depart_ns, bool merged)
 {
-	if (o->nheld >= HELD_MAX ||
-	    discover_grow((void **)&o->held, &o->cap_held, o->nheld + 1, sizeof(*o->held)))
+	if (o->nheld >= HELD_MAX || grow(o->held, o->cap_held, o->nheld + 1))
 		return -ENOMEM;
 	o->held[o->nheld++] = (struct held){ .cookie = r->cookie,
 					     .arrive_ns = arrive_ns,

@@ -7,11 +7,14 @@
 
 #include "base/hash.h"
 
-/* maximum number of lines of one kind in one function; further lines do not count */
+/*
+ * maximum number of lines with waits, and of lines with wakings, in one function; further lines are
+ * ignored
+ */
 #define LINES_MAX  16
 /*
- * maximum number of call sites of one kind in one function; further call sites are not
- * distinguished
+ * maximum number of call sites of waits, and of wakings, in one function; further call sites are
+ * not distinguished
  */
 #define PLACES_MAX 16
 
@@ -42,15 +45,9 @@ struct enclose *enclose_new(void)
 
 void enclose_free(struct enclose *e)
 {
-	const struct hash_entry *entry;
-	struct hash_entry zero;
-	size_t pos = 0;
-
 	if (!e)
 		return;
-	while ((entry = hash_next(&e->functions, &pos, &zero)))
-		free((void *)(uintptr_t)entry->value);
-	hash_free(&e->functions);
+	hash_free_ptrs(&e->functions);
 	free(e);
 }
 
@@ -111,11 +108,9 @@ static int note(struct enclose *e, const struct enclose_step *steps, uint32_t n,
 	if (!steps[i].function)
 		return 0;
 	if (!f) {
-		f = calloc(1, sizeof(*f));
-		if (!f || hash_put_ptr(&e->functions, steps[i].function, f)) {
-			free(f);
+		f = hash_new_ptr(&e->functions, steps[i].function, sizeof(*f));
+		if (!f)
 			return -ENOMEM;
-		}
 	}
 	places_add(wake ? &f->wakes : &f->waits, steps[i].site);
 	f->inlined |= steps[i].inlined;
@@ -140,8 +135,8 @@ int enclose_note(struct enclose *e, const struct enclose_step *steps, uint32_t n
 }
 
 /*
- * Return whether the function both waits and wakes by different calls. With a single call site for
- * both, the call is of a helper that waits and wakes.
+ * Return whether the function waits and wakes by different calls. If both have a single call site,
+ * the function calls a helper that both waits and wakes.
  */
 static bool waits_and_wakes(const struct function *f)
 {

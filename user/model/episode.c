@@ -4,6 +4,7 @@
 #include "model/internal.h"
 
 #include "base/array.h"
+#include "base/grow.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -32,9 +33,7 @@ int episode_new(struct model *m, struct object *o, uint32_t count, struct episod
 		e = calloc(1, sizeof(*e));
 		if (!e)
 			return -ENOMEM;
-		if (model_grow((void **)&e->members, &e->cap,
-			       count < MEMBERS_READY ? count : MEMBERS_READY,
-			       sizeof(*e->members))) {
+		if (grow(e->members, e->cap, count < MEMBERS_READY ? count : MEMBERS_READY)) {
 			free(e);
 			return -ENOMEM;
 		}
@@ -74,14 +73,11 @@ void episode_free(struct model *m, struct episode *e)
 
 int episode_add(struct model *m, struct episode *e, const struct member *mem)
 {
-	int err;
+	int err = grow(e->members, e->cap, e->n + 1);
 
 	(void)m;
-	if (e->n == e->cap) {
-		err = model_grow((void **)&e->members, &e->cap, e->n + 1, sizeof(*mem));
-		if (err)
-			return err;
-	}
+	if (err)
+		return err;
 	e->members[e->n++] = *mem;
 	if (mem->round)
 		e->round = mem->round;
@@ -116,7 +112,7 @@ static int order_cmp(const void *a, const void *b)
 static int sort_many(struct model *m, const struct episode *e)
 {
 	uint32_t i;
-	int err = model_grow((void **)&m->order, &m->cap_order, e->n, sizeof(*m->order));
+	int err = grow(m->order, m->cap_order, e->n);
 
 	if (err)
 		return err;
@@ -159,7 +155,7 @@ int episode_sort(struct model *m, struct episode *e)
 		;
 	if (i >= e->n)
 		return 0;
-	err = model_grow((void **)&m->sorted, &m->cap_sorted, e->n, sizeof(*m->sorted));
+	err = grow(m->sorted, m->cap_sorted, e->n);
 	if (!err && e->n <= SORT_FEW)
 		sort_few(m, e);
 	else if (!err)
@@ -200,10 +196,10 @@ static uint64_t next_arrival(struct object *o, const struct episode *e, const st
 }
 
 /*
- * Find out whether the members of a full episode are certain although records are missing. If they
- * were wrong, the last members to arrive would belong to the next episode and replace their own
- * missing crossings. All earlier members would then have left, and arrived again, before the first
- * of these members left. If this is impossible for every such group, the members are right.
+ * Find out whether the members of a full episode are certain although records are missing. Suppose
+ * that they are wrong. Then the last k members belong to the next episode, and their crossings of
+ * this episode are missing. All other members must then have left, and arrived again, before the
+ * first of these k members left. If this is impossible for every k, the members are right.
  */
 int episode_certain(struct model *m, struct object *o, struct episode *e, bool final, bool *certain)
 {
@@ -213,7 +209,7 @@ int episode_certain(struct model *m, struct object *o, struct episode *e, bool f
 
 	err = episode_sort(m, e);
 	if (!err)
-		err = model_grow((void **)&m->prefix, &m->cap_prefix, e->n, sizeof(*m->prefix));
+		err = grow(m->prefix, m->cap_prefix, e->n);
 	if (err)
 		return err;
 	for (i = 0; i < e->n; i++) {
@@ -247,7 +243,7 @@ static uint32_t causality(const struct episode *e)
 	return 0;
 }
 
-/* Return the MODEL_WHY_* flags for arrivals that are only bounds. */
+/* Return the MODEL_WHY_* flags for members with an arrival time that is only an upper bound. */
 static uint32_t bounds(const struct episode *e)
 {
 	uint32_t n = 0;
@@ -258,10 +254,10 @@ static uint32_t bounds(const struct episode *e)
 }
 
 /*
- * Return whether threads arrived without a trace. The last member with a known arrival also knew
- * how many threads were missing then. This must be the number of members with an arrival that is
- * only a bound. If all arrivals are bounds, the object may have been open for long. *@waited:
- * whether members waited for the missing threads.
+ * Return whether threads arrived without leaving a record. The last member with a known arrival
+ * reports how many threads were missing at that moment. So many members must have an arrival that
+ * is only an upper bound; otherwise threads left no record. If all arrivals are bounds, the object
+ * may have been open for long. Set *@waited if members waited for threads without a record.
  */
 static bool others_came(const struct episode *e, bool *waited)
 {
@@ -300,7 +296,7 @@ static void remember(struct object *o, const struct episode *e)
 
 /*
  * For an episode during which tracing began, return whether the threads without a record were
- * inside at that moment. If so, all members are accounted for.
+ * inside when it began. If so, all members are accounted for.
  */
 bool episode_others_were_inside(const struct object *o, const struct episode *e)
 {
@@ -327,7 +323,7 @@ static void keep_team(struct object *o, const struct episode *e)
 	uint32_t i;
 
 	o->nmet = 0;
-	if (model_grow((void **)&o->met, &o->cap_met, e->n, sizeof(*o->met)))
+	if (grow(o->met, o->cap_met, e->n))
 		return;
 	for (i = 0; i < e->n; i++)
 		o->met[i] = (struct model_met){ e->members[i].pub.thread, e->members[i].pub.tid };
@@ -347,11 +343,11 @@ bool episode_detached_before(const struct model *m, const struct episode *e, uin
 
 bool episode_was_cut(const struct model *m, const struct episode *e)
 {
-	/* This is also true if depart_min is MODEL_UNKNOWN. */
+	/* The comparison is also true if depart_min is MODEL_UNKNOWN. */
 	return episode_detached_before(m, e, e->depart_min);
 }
 
-/* Close @e and pass it to the queue. The caller no longer owns @e, also after an error. */
+/* Close @e and pass it to the queue. The caller no longer owns @e, even after an error. */
 int episode_close(struct model *m, struct episode *e, enum model_state state, uint32_t why)
 {
 	struct object *o = e->object;

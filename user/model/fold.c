@@ -2,12 +2,13 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * A program that makes a thread for each task makes millions of threads. If too many are kept, all
- * threads that have ended are folded into the sums of their process and its barriers. Folding many
- * threads at once makes the cost per thread small.
+ * threads that have ended are folded: their figures are added to the sums of their process and its
+ * barriers. Folding many threads at once keeps the cost per thread small.
  */
 #include "model/internal.h"
 
 #include "base/array.h"
+#include "base/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,8 +86,7 @@ static void forget_number(struct model *m, const struct proc *p, const struct th
 static int empty_place(struct model *m, struct thread *t)
 {
 	uint32_t index = t->index;
-	int err = model_grow((void **)&m->free_threads, &m->cap_free_threads, m->nfree_threads + 1,
-			     sizeof(*m->free_threads));
+	int err = grow(m->free_threads, m->cap_free_threads, m->nfree_threads + 1);
 
 	if (err)
 		return err;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The life of the model: feeding records, ordering each thread's records, the watermark, and the
- * end.
+ * The model from its creation to its end: feed records, order each thread's records, and advance
+ * the watermark.
  */
 #include "model/internal.h"
+
+#include "base/grow.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,43 +15,18 @@
 /*
  * Checking all open episodes and their threads takes time in proportion to their number, and a
  * hostile recording can advance the time with three bytes. Each advance therefore earns credit, and
- * the check is made when the credit suffices. A thousand threads are checked each time. A million
- * threads are checked once in a thousand advances.
+ * the check is made when the credit is as large as the number of threads. A thousand threads are
+ * checked at each advance. A million threads are checked once in a thousand advances.
  */
 #define ADVANCE_CREDIT 1024
 
-/* --- arrays ---------------------------------------------------------------------------------- */
-
-int model_grow(void **array, uint32_t *cap, uint32_t want, size_t size)
-{
-	uint32_t n = *cap ? *cap : 4;
-	void *p;
-
-	if (want <= *cap)
-		return 0;
-	while (n < want)
-		n *= 2;
-	p = realloc(*array, n * size);
-	if (!p)
-		return -ENOMEM;
-	*array = p;
-	*cap = n;
-	return 0;
-}
+/* --- tables ---------------------------------------------------------------------------------- */
 
 int table_add(struct table *t)
 {
-	void **chunks;
-
 	if (t->n == t->nchunks * TABLE_CHUNK) {
-		/* Double the list of chunks, so that it is not copied for each chunk. */
-		if (!(t->nchunks & (t->nchunks - 1))) {
-			chunks = realloc(t->chunks,
-					 (t->nchunks ? 2 * t->nchunks : 1) * sizeof(*chunks));
-			if (!chunks)
-				return -ENOMEM;
-			t->chunks = chunks;
-		}
+		if (grow(t->chunks, t->cap, t->nchunks + 1))
+			return -ENOMEM;
 		/* Align the chunk, so that elements begin at a cache line. */
 		t->chunks[t->nchunks] = aligned_alloc(TABLE_ALIGN, TABLE_CHUNK * t->elem);
 		if (!t->chunks[t->nchunks])
@@ -73,8 +50,9 @@ void table_free(struct table *t)
 /* --- life ------------------------------------------------------------------------------------ */
 
 /*
- * Round up to an odd number of cache lines. The n-th lines of all elements then use all sets of the
- * cache. With an even number, half of the cache would hold nothing that every crossing uses.
+ * Round up to an odd number of cache lines. The first lines of the elements, which every crossing
+ * uses, are then spread over all sets of the cache. With an even number, they would use only half
+ * of the sets.
  */
 static uint32_t odd_lines(size_t size)
 {
@@ -224,7 +202,10 @@ static int feed(struct model *m, struct thread *t, const struct model_crossing *
 	if (c->flags & MODEL_CROSSING_RESUMES)
 		return thread_resume(m, t, c, late);
 	if (!t->begun && t->inside != MODEL_UNKNOWN && t->inside - c->object < OBJECT_BYTES) {
-		/* The thread waited until an unseen departure, and did not work. */
+		/*
+		 * The thread was still waiting inside until a departure that was not seen. It did
+		 * not work.
+		 */
 		mem.was_inside = true;
 		t->known_sure = false;
 		t->release_sure = false;
@@ -266,8 +247,8 @@ static int feed_in_order(struct model *m, struct thread *t, const struct model_c
 }
 
 /*
- * Feed a record with a number below the expected number. The record is late, or its source began to
- * count anew.
+ * Feed a record with a smaller number than expected. Either the record is late, or its source
+ * restarted the count.
  */
 static int feed_past(struct model *m, struct thread *t, const struct model_crossing *c)
 {
@@ -298,8 +279,7 @@ static int park(struct model *m, struct thread *t, const struct model_crossing *
 			return -ENOMEM;
 	}
 	if (!t->nparked) {
-		err = model_grow((void **)&m->parked, &m->cap_parked, m->nparked + 1,
-				 sizeof(*m->parked));
+		err = grow(m->parked, m->cap_parked, m->nparked + 1);
 		if (err)
 			return err;
 		m->parked[m->nparked++] = t->index;
@@ -327,7 +307,7 @@ static int unpark_first(struct model *m, struct thread *t)
 	return err;
 }
 
-/* Feed parked records that are next, or that no earlier record can still precede. */
+/* Feed parked records that are the next ones, or before which no record can be missing any more. */
 static int unpark(struct model *m, struct thread *t, uint64_t until)
 {
 	int err = 0;
@@ -378,8 +358,8 @@ static int take_thread_crossing(struct model *m, const struct model_crossing *c)
 }
 
 /*
- * Return whether the record must be corrected. Clocks and targets are untrusted, and no departure
- * may precede its arrival.
+ * Return whether the record must be corrected. The clocks and the traced program are untrusted, so
+ * a departure may be before its arrival, for example.
  */
 static bool needs_mending(const struct model_crossing *c)
 {
@@ -458,7 +438,7 @@ int take_advance(struct model *m, uint64_t t_ns)
 	if (t_ns <= m->watermark)
 		return 0;
 	m->watermark = t_ns;
-	/* If the credit does not suffice, a later advance makes the check. */
+	/* If there is too little credit, a later advance makes the check. */
 	m->credit += ADVANCE_CREDIT;
 	if (m->credit < 0)
 		return 0;
@@ -469,15 +449,18 @@ int take_advance(struct model *m, uint64_t t_ns)
 	tails_settle(m);
 	if (!err)
 		err = flush_queues(m, false);
-	/* At the end, sums of exited processes may still arrive. */
+	/*
+	 * At the end of the run nothing is folded, because sums of exited processes may still
+	 * arrive.
+	 */
 	return err || t_ns == MODEL_UNKNOWN ? err : programs_fold(m);
 }
 
 /* --- queries --------------------------------------------------------------------------------- */
 
 /*
- * Find the first start and the last end of threads that crossed a barrier, and the longest path
- * as an absolute time.
+ * Find the first start and the last end of the threads that crossed a barrier, and the end of the
+ * longest path as an absolute time.
  */
 static void proc_span(const struct model *m, const struct proc *p, uint64_t end_ns, uint64_t *start,
 		      uint64_t *end, uint64_t *ideal)

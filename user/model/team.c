@@ -35,14 +35,7 @@ static uint64_t key_of(const struct episode *e)
 /* Forget all teams, because indices of threads are reused or there are too many teams. */
 void teams_forget(struct model *m)
 {
-	const struct hash_entry *e;
-	struct hash_entry zero;
-	size_t pos = 0;
-
-	while ((e = hash_next(&m->team_by_key, &pos, &zero)))
-		free((void *)(uintptr_t)e->value);
-	hash_free(&m->team_by_key);
-	memset(&m->team_by_key, 0, sizeof(m->team_by_key));
+	hash_free_ptrs(&m->team_by_key);
 	m->teams_epoch++;
 }
 
@@ -158,8 +151,8 @@ static int team_new(struct model *m, const struct episode *e, uint64_t key, stru
 
 /*
  * Note that the team of @e has crossed, after the clocks of its members were joined
- * (join_clocks()). @sure: the release is known. The members of an incomplete episode are unknown:
- * they may have been the team of the previous episode on this object.
+ * (join_clocks()). @sure: the release is known. For an incomplete episode the members are not
+ * known. They are assumed to be the team of the previous episode on this object.
  */
 int team_met(struct model *m, const struct episode *e, struct team *before, uint32_t row, bool sure)
 {

@@ -10,7 +10,10 @@
 #define THREADS_MAX   64 /* maximum number of threads in a batch */
 #define WAITS_MAX     256 /* maximum number of waits on one semaphore, until enough is known */
 #define BATCHES_LEAST 4
-#define BATCHES_PAIR  8 /* number of batches for two threads, which may share a queue by chance */
+/*
+ * number of batches that is needed for two threads, which might wait at a queue together by chance
+ */
+#define BATCHES_PAIR  8
 
 struct object {
 	struct turnstile pub;
@@ -33,15 +36,9 @@ struct turnstiles *turnstiles_new(void)
 
 void turnstiles_free(struct turnstiles *t)
 {
-	const struct hash_entry *e;
-	struct hash_entry zero;
-	size_t pos = 0;
-
 	if (!t)
 		return;
-	while ((e = hash_next(&t->by_key, &pos, &zero)))
-		free((void *)(uintptr_t)e->value);
-	hash_free(&t->by_key);
+	hash_free_ptrs(&t->by_key);
 	free(t);
 }
 
@@ -78,16 +75,12 @@ static struct object *object_get(struct turnstiles *t, const struct turnstile_wa
 		sweep(t);
 	if (hash_count(&t->by_key) >= OBJECTS_MAX)
 		return NULL;
-	o = calloc(1, sizeof(*o));
-	if (!o)
-		return NULL;
-	o->pub = (struct turnstile){
-		.tgid = w->tgid, .inc = w->inc, .object = w->object, .tid = o->seen_tid
-	};
-	if (!hash_put_ptr(&t->by_key, key, o))
-		return o;
-	free(o);
-	return NULL;
+	o = hash_new_ptr(&t->by_key, key, sizeof(*o));
+	if (o)
+		o->pub = (struct turnstile){
+			.tgid = w->tgid, .inc = w->inc, .object = w->object, .tid = o->seen_tid
+		};
+	return o;
 }
 
 static bool is_among(const uint32_t *tids, uint32_t n, uint32_t tid)
@@ -115,7 +108,7 @@ static void batch_begin(struct object *o, const struct turnstile_wait *w)
 
 static void batch_add(struct object *o, const struct turnstile_wait *w)
 {
-	/* If each thread wakes the next, late arrivers arrive while other threads already leave. */
+	/* If each thread wakes the next, the last threads arrive while others already leave. */
 	bool together = w->arrive_ns < o->first_ns;
 	bool last = !together && o->n >= 2 && w->arrive_ns < o->last_ns &&
 		    !is_among(o->tid, o->n, w->tid);

@@ -6,6 +6,7 @@
 #include "predict/predict_internal.h"
 
 #include "base/array.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <math.h>
@@ -14,7 +15,7 @@
 
 /* A change that gains less than this share of a phase does not show the phase's limit. */
 #define LITTLE 0.02
-/* A phase that would be shorter by more than this share without sleep is limited by sleep. */
+/* A phase is limited by sleep if it would be shorter by more than this share without sleep. */
 #define MOST   0.5
 /* A phase in which fewer threads than this compute on average is serial. */
 #define SERIAL 1.25
@@ -435,7 +436,7 @@ int predict_counts_parse(const char *s, uint32_t *out, uint32_t max)
 	} while (*s++ == ',');
 	if (s[-1])
 		return -EINVAL;
-	qsort(out, n, sizeof(*out), predict_compare_u32);
+	qsort(out, n, sizeof(*out), number_compare_u32);
 	for (i = 0; i < n; i++)
 		if (!kept || out[i] != out[kept - 1])
 			out[kept++] = out[i];

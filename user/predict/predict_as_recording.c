@@ -108,8 +108,8 @@ static int compare(const void *a, const void *b)
 	const struct crossed *x = a, *y = b;
 
 	if (x->depart_ns != y->depart_ns)
-		return x->depart_ns < y->depart_ns ? -1 : 1;
-	return x->seq < y->seq ? -1 : x->seq > y->seq;
+		return NUMBER_COMPARE(x->depart_ns, y->depart_ns);
+	return NUMBER_COMPARE(x->seq, y->seq);
 }
 
 static int simulate(struct predict_as_recording *p, const struct predict_feed *feed)
@@ -177,7 +177,7 @@ static int write_session(struct predict_as_recording *p)
 		return -ENOMEM;
 	s.session.command = command;
 	s.session.mode = MODE;
-	/* The recording's id. The time suffices if there are no random bytes yet. */
+	/* Choose the recording's id. The time suffices if there are no random bytes yet. */
 	if (getrandom(s.ids, sizeof(s.ids), GRND_NONBLOCK) != (ssize_t)sizeof(s.ids))
 		s.ids[0] = p->start_ns;
 	contents_session(p->contents, &s);

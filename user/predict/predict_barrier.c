@@ -7,6 +7,8 @@
  */
 #include "predict/predict_internal.h"
 
+#include "base/number.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -36,7 +38,7 @@ static struct signal signal_between(const struct predict_net *net, const struct 
 }
 
 /*
- * Return when a thread that polls every @period sees a condition that became true at @when. Its
+ * Return when a thread that polls every @period sees a condition that became true at @when. The
  * first poll ends @period after @from.
  */
 static double seen_at(double from, double when, double period)
@@ -49,13 +51,6 @@ static double seen_at(double from, double when, double period)
 	return from + fmax(looks, 1) * period;
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Sort times. If they are few, use insertion sort, because they are usually nearly sorted. */
 static void sort(double *t, uint32_t n)
 {
@@ -63,7 +58,7 @@ static void sort(double *t, uint32_t n)
 	double x;
 
 	if (n > 64) {
-		qsort(t, n, sizeof(*t), compare);
+		qsort(t, n, sizeof(*t), number_compare_double);
 		return;
 	}
 	for (i = 1; i < n; i++) {

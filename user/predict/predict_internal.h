@@ -61,7 +61,4 @@ int predict_heap_push(struct predict_heap *h, struct predict_event event);
 /* Return false if there is no event. */
 bool predict_heap_pop(struct predict_heap *h, struct predict_event *out);
 
-/* Compare two uint32_t for qsort(). */
-int predict_compare_u32(const void *a, const void *b);
-
 #endif /* PREDICT_PREDICT_INTERNAL_H */

@@ -4,6 +4,7 @@
 #include "predict/predict_sim.h"
 
 #include "base/array.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,13 +12,6 @@
 #include <string.h>
 
 /* --- episodes --------------------------------------------------------------------------------- */
-
-int predict_compare_u32(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
 
 /* Fill s->members with the episode's members, sorted by thread. Return their number. */
 static uint32_t collect_members(struct sim *s, const struct sim_episode *episode)
@@ -30,7 +24,7 @@ static uint32_t collect_members(struct sim *s, const struct sim_episode *episode
 	} else {
 		for (; i != PREDICT_NONE; i = s->threads[i].link)
 			s->order[n++] = i;
-		qsort(s->order, n, sizeof(*s->order), predict_compare_u32);
+		qsort(s->order, n, sizeof(*s->order), number_compare_u32);
 	}
 	for (k = 0; k < n; k++)
 		s->members[k] = (struct predict_arrival){

@@ -147,7 +147,7 @@ static void bound_detail(struct model_detail *d)
 		d->ncounters = MODEL_COUNTERS_MAX;
 }
 
-/* Does not use the table, because it runs for each crossing. */
+/* This function does not use the table, because it runs for each crossing. */
 static uint64_t detail_mask(const struct model_detail *d)
 {
 	uint64_t mask = 0;

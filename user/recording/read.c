@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "recording/chunks.h"
+#include "base/grow.h"
 #include "recording/internal.h"
 
 /*
@@ -249,7 +250,7 @@ static int take_answer(struct contents *t, struct coder *c)
 
 static int take_thread(struct contents *t, struct coder *c)
 {
-	struct contents_thread thread = { 0 }, *more;
+	struct contents_thread thread = { 0 };
 	uint32_t number = t->nthreads;
 
 	code_u32(c, &thread.last.tgid);
@@ -259,16 +260,11 @@ static int take_thread(struct contents *t, struct coder *c)
 		code_u32(c, &number);
 	if (c->failed || number > t->nthreads)
 		return -EBADMSG;
-	if (number == t->cap) {
-		/* Limit the memory: a small compressed file can define very many threads. */
-		if (((size_t)t->cap * 2 + 64) * sizeof(*more) > t->kept.max / 2)
-			return -EBADMSG;
-		more = realloc(t->threads, ((size_t)t->cap * 2 + 64) * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		t->threads = more;
-		t->cap = t->cap * 2 + 64;
-	}
+	/* Limit the memory: a small compressed file can define very many threads. */
+	if (number == t->cap && (size_t)t->cap * 2 * sizeof(thread) > t->kept.max / 2)
+		return -EBADMSG;
+	if (grow(t->threads, t->cap, number + 1))
+		return -ENOMEM;
 	t->nthreads += number == t->nthreads;
 	t->threads[number] = thread;
 	return 0;

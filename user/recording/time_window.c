@@ -15,7 +15,7 @@
 /* How many threads with the same tid, one after another, are examined. */
 #define NAMESAKES 64
 
-/* A thread that was shown in the whole run. */
+/* A thread that got a number in the first pass. */
 struct numbered {
 	uint64_t start_ns;
 	uint32_t tgid, number;
@@ -28,7 +28,8 @@ struct time_window {
 	struct numbered *numbered;
 	uint32_t n, cap;
 	struct hash last; /* (inc, tid) -> index + 1 of the last entry */
-	struct hash shown; /* (tgid, inc) -> number of the process's threads that were shown */
+	/* (tgid, inc) -> how many thread numbers of the process were given out in the first pass */
+	struct hash shown;
 	struct hash cut; /* (inc, tid) -> arrival at an episode that began before the window */
 	/*
 	 * (inc, tid) -> number of the thread's last crossing before the window << 1; bit 0 is set
@@ -119,7 +120,7 @@ uint32_t time_window_number(void *ctx, const struct model *model, uint32_t threa
 }
 
 /*
- * Note the members of an episode that began before the window but that arrived inside. These
+ * Note the members that arrived inside the window at an episode that began before the window. These
  * members are left out. Otherwise they would count as members of the next episode, because a thread
  * may return before another thread has woken up.
  */

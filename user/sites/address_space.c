@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "sites/address_space_internal.h"
 #include "sites/untraced.h"
@@ -31,8 +32,8 @@ static int compare_address_spaces(const void *a, const void *b)
 	const struct address_space *x = a, *y = b;
 
 	if (x->tgid != y->tgid)
-		return x->tgid < y->tgid ? -1 : 1;
-	return (x->inc > y->inc) - (x->inc < y->inc);
+		return NUMBER_COMPARE(x->tgid, y->tgid);
+	return NUMBER_COMPARE(x->inc, y->inc);
 }
 
 static int compare_objects(const void *a, const void *b)
@@ -40,8 +41,8 @@ static int compare_objects(const void *a, const void *b)
 	const struct object_name *x = a, *y = b;
 
 	if (x->module != y->module)
-		return (uintptr_t)x->module < (uintptr_t)y->module ? -1 : 1;
-	return (x->vaddr > y->vaddr) - (x->vaddr < y->vaddr);
+		return NUMBER_COMPARE((uintptr_t)x->module, (uintptr_t)y->module);
+	return NUMBER_COMPARE(x->vaddr, y->vaddr);
 }
 
 static int compare_texts(const void *a, const void *b)
@@ -214,8 +215,8 @@ int address_space_inherit(struct address_space *child, const struct address_spac
 }
 
 /*
- * Return whether the library uses signals in every program. If so, its use of signals says nothing
- * about this program.
+ * Return whether this is a run-time library that always imports signal functions. Its imports then
+ * say nothing about the program.
  */
 static bool runtime_library(const struct module *m)
 {
@@ -257,7 +258,7 @@ struct classified {
 	struct address_space_facts facts;
 	bool go, setcanceltype, throws, signals, interp;
 	/*
-	 * More files are mapped than the program and its dynamic linker, or the linker is also the
+	 * Files other than the program and its dynamic linker are mapped, or the linker is also the
 	 * C library (musl).
 	 */
 	bool beyond;
@@ -282,7 +283,7 @@ static void classify_module(struct classified *j, const struct module *m)
 		j->signals |= m->traits.imports_signal;
 	}
 	j->interp |= m->traits.executable && m->traits.interp[0];
-	/* These libraries are known, although they may not be mapped yet. */
+	/* The program needs only known libraries, although they may not be mapped yet. */
 	j->facts.decided |= m->traits.executable && m->traits.plain_libraries;
 	j->beyond |= (!m->loader && !m->traits.executable) || (m->loader && m->c_library);
 }
@@ -346,7 +347,10 @@ static bool still_runs(const struct address_space *space)
 
 int address_space_look(struct address_spaces *s, struct address_space *space)
 {
-	/* Check the linker before reading: if it was done, all files are in the mappings. */
+	/*
+	 * Check the dynamic linker before the mappings are read: if it is not busy now, the
+	 * mappings will contain all files.
+	 */
 	bool partial = linker_busy((int)space->tgid) == 1;
 	struct maps maps;
 	int err = maps_read((int)space->tgid, &maps);
@@ -437,7 +441,7 @@ int address_space_read(struct address_spaces *s, struct address_space *space)
 }
 
 /*
- * Find the lowest linked address of code. The kernel reports its address in the process
+ * Find the lowest linked address of code. The kernel reports where this code is in the process
  * (image.code).
  */
 static bool lowest_code(const struct module *m, uint64_t *vaddr)
@@ -468,7 +472,7 @@ int address_space_assume(struct address_spaces *s, struct address_space *space)
 	array_for_each (part, m->segments, m->nsegments) {
 		below = part->vaddr % page;
 		if (part->offset < below)
-			continue; /* no kernel maps that */
+			continue; /* kernels do not map such a segment */
 		maps.entries[maps.n++] = (struct maps_entry){
 			.start = part->vaddr - lowest + start - below,
 			.end = part->vaddr - lowest + start + part->size,

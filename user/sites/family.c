@@ -136,8 +136,8 @@ static const char *const family_kinds[SBT_KINDS] = {
 #define KMPC_TASK SBT_FAMILY_LIBOMP, SBT_KIND_TASK, SBT_ROLE_TASK, .words_offset = 0
 
 /*
- * Used for both runtimes. A thread that waits for its turn is not at a barrier, so there is no
- * family.
+ * The columns of a function in which threads wait for their turn, for both runtimes. Such a thread
+ * is not at a barrier, so there is no family.
  */
 #define TURN SBT_FAMILY_NONE, SBT_KIND_EXPLICIT, SBT_ROLE_TURN, .words_offset = 0
 
@@ -161,7 +161,7 @@ static const char *const family_kinds[SBT_KINDS] = {
  * the table: time in them is not a wait for the last arriver. In C, a function has two names; the
  * PMPI_ name has the same address in most libraries. In Fortran, a function has the names that
  * compilers and the module mpi_f08 derive, and its arguments are references. A library's Fortran
- * functions call its C functions; both calls together are one crossing. Where MPI_Comm is an int
+ * functions call its C functions; both calls together are one crossing. If MPI_Comm is an int
  * (MPICH), user space drops the upper half of the register.
  */
 #define MPI_INT(n) FAMILY_ARGUMENT_AS(n, .size = 4, .flags = SBT_ARG_POINTED)
@@ -359,8 +359,8 @@ static bool row_matches(const struct family_function *row, const char *symbol)
 
 	if (row->role == SBT_ROLE_OUTLINED) {
 		/*
-		 * strstr() is faster than a pattern. clang -g splits the function in two; only the
-		 * outer one is called, so skip the inner one.
+		 * strstr() is faster than a pattern. clang -g splits the function in two. Only the
+		 * outer one is called by the runtime, so skip the inner one.
 		 */
 		if (!strstr(symbol, row->family == SBT_FAMILY_GOMP ? "._omp_fn." : ".omp_outlined"))
 			return false;
@@ -572,7 +572,7 @@ static int argument_of(const struct family_arg *from, uint16_t machine, struct s
 		if (n < sizeof(x86_arguments) / sizeof(x86_arguments[0])) {
 			to->reg = x86_arguments[n];
 		} else {
-			/* Further arguments are above the return address. */
+			/* Further arguments are on the stack, above the return address. */
 			to->how = SBT_ARG_MEM;
 			to->reg = X86_SP;
 			to->disp = 8 * (int64_t)(n - 6 + 1);

@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "base/number.h"
+#include "base/text.h"
 #include "sites/module_internal.h"
 #include "sites/reader.h"
 
@@ -22,7 +24,7 @@ struct modules {
 	struct reader *reader;
 	struct progress *progress;
 	bool only_pthread;
-	uint32_t round; /* number of calls of modules_close_unused() */
+	uint32_t round; /* number of calls of modules_close_unused() so far */
 	void *tree;
 	struct module **all; /* in the order of their first use */
 	size_t n, cap;
@@ -33,8 +35,8 @@ static int compare(const void *a, const void *b)
 	const struct module *x = a, *y = b;
 
 	if (x->dev != y->dev)
-		return x->dev < y->dev ? -1 : 1;
-	return (x->ino > y->ino) - (x->ino < y->ino);
+		return NUMBER_COMPARE(x->dev, y->dev);
+	return NUMBER_COMPARE(x->ino, y->ino);
 }
 
 static void module_free(struct module *m)
@@ -111,8 +113,8 @@ void modules_only_pthread(struct modules *modules)
 }
 
 /*
- * Keep only pthread barriers. Regions and waits are dropped as well, because they belong to the
- * other barriers.
+ * Keep only pthread barriers. Regions and waits are dropped as well, because they belong to
+ * barriers of other families.
  */
 static void keep_pthread(struct module *m)
 {
@@ -133,13 +135,6 @@ static void keep_pthread(struct module *m)
 	m->returns.n = 0;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* Add a module. @fd is an open file, or a negative error. */
 static struct module *module_add(struct modules *modules, int fd, const char *path, uint32_t dev,
 				 uint64_t ino)
@@ -157,7 +152,7 @@ static struct module *module_add(struct modules *modules, int fd, const char *pa
 	modules->all[modules->n++] = m;
 	module_identify(m);
 	if (fd >= 0) {
-		progress_begin(modules->progress, "reading %s", base_name(path));
+		progress_begin(modules->progress, "reading %s", text_base_name(path));
 		m->error = reader_examine(modules->reader, m);
 		if (modules->only_pthread)
 			keep_pthread(m);
@@ -209,7 +204,10 @@ struct module *modules_get(struct modules *modules, int pid, const struct maps_e
 	if (m && m->fd < 0 && m->checked != modules->round) {
 		m->checked = modules->round;
 		if (!module_is_behind(m, pid, e)) {
-			/* Call sites that were found in the other file keep their names. */
+			/*
+			 * Remove the old module only from the index: call sites in it keep their
+			 * names.
+			 */
 			tdelete(m, &modules->tree, compare);
 			m = NULL;
 		}
@@ -234,7 +232,7 @@ struct module *modules_get(struct modules *modules, int pid, const struct maps_e
 
 void modules_forget(struct modules *modules, const struct module *m)
 {
-	/* Call sites that were found in the module keep their names. */
+	/* Remove the module only from the index: call sites in it keep their names. */
 	if (modules_find(modules, m->dev, m->ino) == m)
 		tdelete(m, &modules->tree, compare);
 }

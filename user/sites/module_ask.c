@@ -14,7 +14,7 @@
 #include "sites/reader.h"
 #include "symbols/wire.h"
 
-#define AROUND_MAX 8192 /* answers that are kept */
+#define AROUND_MAX 8192 /* maximum number of answers that are kept */
 #define NAME_BYTES 4096
 
 /* --- addresses and bytes ---------------------------------------------------------------------- */
@@ -143,21 +143,9 @@ bool module_held_args(const struct module *m, uint64_t at, struct held_arg out[H
 
 /* --- where functions begin -------------------------------------------------------------------- */
 
-static void forget_around(struct module *m)
-{
-	const struct hash_entry *e;
-	struct hash_entry zero;
-	size_t pos = 0;
-
-	while ((e = hash_next(&m->around, &pos, &zero)))
-		free((void *)(uintptr_t)e->value);
-	hash_free(&m->around);
-	hash_init(&m->around);
-}
-
 void module_forget_answers(struct module *m)
 {
-	forget_around(m);
+	hash_free_ptrs(&m->around);
 	free(m->imports);
 	m->imports = NULL;
 }
@@ -187,7 +175,7 @@ bool module_around(const struct module *module, uint64_t vaddr, struct elf_symbo
 	if (m->given_up)
 		return known;
 	if (hash_count(&m->around) >= AROUND_MAX)
-		forget_around(m);
+		hash_free_ptrs(&m->around);
 	kept = malloc(sizeof(*kept));
 	if (kept) {
 		*kept = *out;

@@ -8,6 +8,7 @@
 
 #include "elf/exits.h"
 #include "base/array.h"
+#include "base/grow.h"
 #include "sites/module_internal.h"
 
 /*
@@ -94,17 +95,9 @@ static bool probe_site_known(struct module *m, const struct family_function *fun
 
 struct module_probe_site *module_probe_site_new(struct module *m)
 {
-	struct module_probe_site *places;
-
-	if (m->nplaces == MODULE_PLACES_MAX)
+	if (m->nplaces == MODULE_PLACES_MAX || grow(m->places, m->cap_places, m->nplaces + 1))
 		return NULL;
-	if (!(m->nplaces & (m->nplaces - 1))) {
-		places = realloc(m->places, (m->nplaces ? 2 * m->nplaces : 1) * sizeof(*places));
-		if (!places)
-			return NULL;
-		m->places = places;
-	}
-	memset(&m->places[m->nplaces], 0, sizeof(*places));
+	memset(&m->places[m->nplaces], 0, sizeof(*m->places));
 	return &m->places[m->nplaces++];
 }
 

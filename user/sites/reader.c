@@ -12,11 +12,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "sites/module_internal.h"
 #include "sites/reader_wire.h"
 #include "symbols/wire.h"
 
-#define SILENT_MS  5000 /* when a silent child counts as hung: see struct child_patience */
+/* a child that is silent for so long counts as hung: see struct child_patience */
+#define SILENT_MS  5000
 /* After this many children in a row have hung, no more questions are asked. */
 #define SILENT_MAX 3
 #define FILE_NS	   (READER_FILE_S * 1000000000ULL)
@@ -124,17 +126,14 @@ static int answer_child(struct reader *r, int fd, const char *path, size_t len)
 static int take_part(const struct reader_message *message, size_t len, struct wire *answer)
 {
 	const struct reader_head *head = &message->head;
-	uint8_t *bytes;
 
 	if (head->error > ERROR_MAX || head->total > READER_ANSWER ||
 	    len > head->total - answer->len || (!len && head->total != answer->len))
 		return -EPIPE;
 	if (len) {
-		bytes = realloc(answer->bytes, answer->len + len);
-		if (!bytes)
+		if (grow(answer->bytes, answer->cap, answer->len + len))
 			return -ENOMEM;
-		answer->bytes = bytes;
-		memcpy(bytes + answer->len, message->bytes, len);
+		memcpy(answer->bytes + answer->len, message->bytes, len);
 		answer->len += len;
 	}
 	return answer->len == head->total;

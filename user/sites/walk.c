@@ -44,15 +44,9 @@ int walk_new(struct address_spaces *spaces, struct walk **out)
 
 void walk_free(struct walk *w)
 {
-	const struct hash_entry *e;
-	struct hash_entry zero;
-	size_t pos = 0;
-
 	if (!w)
 		return;
-	while ((e = hash_next(&w->rules, &pos, &zero)))
-		free((void *)(uintptr_t)e->value);
-	hash_free(&w->rules);
+	hash_free_ptrs(&w->rules);
 	free(w);
 }
 
@@ -66,11 +60,9 @@ static const struct learned *learn(struct walk *w, const struct address_space_co
 	/* Two addresses with the same 64-bit key are very unlikely. */
 	if (l)
 		return l;
-	l = calloc(1, sizeof(*l));
-	if (!l || hash_put_ptr(&w->rules, key, l)) {
-		free(l);
+	l = hash_new_ptr(&w->rules, key, sizeof(*l));
+	if (!l)
 		return NULL;
-	}
 	l->known = symbol_frame_rule(address_spaces_symbols(w->spaces), module_fd(at->module),
 				     at->module->path, at->vaddr, &l->rule);
 	return l;
@@ -97,8 +89,8 @@ static bool link_register(const struct stack_regs *regs, uint64_t *value)
 }
 
 /*
- * Step to the caller by a rule. Then the registers that functions save are unknown, except the
- * frame pointer. Such rules do not need the others.
+ * Step to the caller by a rule. The registers that functions save are unknown after that, except
+ * the frame pointer. Further rules need no other registers.
  */
 static bool step_by_rule(const struct way *way, const struct sbt_frame_rule *rule,
 			 const struct stack_regs *regs, struct stack_regs *caller)
@@ -185,7 +177,8 @@ static void undo_probe(struct way *way, struct stack_regs *regs)
 	const struct maps_entry *e = maps_find(&way->space->maps, regs->value[STACK_PC]);
 
 	/*
-	 * In the innermost frame, such an address is an instruction that is being single-stepped.
+	 * In the innermost frame, an address in this mapping belongs to an instruction that is
+	 * being single-stepped.
 	 */
 	if (e && !regs->exact && !strcmp(e->path, "[uprobes]") &&
 	    way->nreturns < way->thread->nreturns)

@@ -3,6 +3,7 @@
 /* Compute the rates of processes: the sums over their barriers. */
 #include "base/array.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "top/live_rates_internal.h"
 
 #include <errno.h>
@@ -84,7 +85,7 @@ static int tid_cmp(const void *a, const void *b)
 {
 	const struct live_rates_thread *x = a, *y = b;
 
-	return x->tid < y->tid ? -1 : x->tid > y->tid;
+	return NUMBER_COMPARE(x->tid, y->tid);
 }
 
 /* Merge the rows of each thread, and find the last arriver. */

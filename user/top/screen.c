@@ -11,7 +11,9 @@
 #include <strings.h>
 
 #include "base/array.h"
+#include "base/grow.h"
 #include "base/hash.h"
+#include "base/number.h"
 
 struct screen *screen_new(bool ascii)
 {
@@ -105,11 +107,6 @@ static double value_of(const struct screen_item *it, enum screen_sort sort)
 	return isfinite(v) ? v : -1;
 }
 
-static int number_cmp(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int name_cmp(const struct screen_item *a, const struct screen_item *b)
 {
 	const char *x = a->kind == SCREEN_PROCESS ? a->comm : a->name;
@@ -117,26 +114,26 @@ static int name_cmp(const struct screen_item *a, const struct screen_item *b)
 	int c;
 
 	if (a->kind == SCREEN_THREAD)
-		return number_cmp(a->index, b->index);
+		return NUMBER_COMPARE(a->index, b->index);
 	c = strcmp(x ? x : "", y ? y : "");
-	return c ? c : number_cmp(a->pid, b->pid);
+	return c ? c : NUMBER_COMPARE(a->pid, b->pid);
 }
 
 static int item_cmp(const struct screen_item *a, const struct screen_item *b, enum screen_sort sort)
 {
 	double x = value_of(a, sort), y = value_of(b, sort);
-	int c = 0;
+	int c;
 
 	/* Sort nested barriers last: no sum includes them. */
 	if (a->nested != b->nested)
-		return a->nested ? 1 : -1;
+		return NUMBER_COMPARE(a->nested, b->nested);
 	if (sort == SCREEN_NAME)
 		c = name_cmp(a, b);
-	else if (x > y || x < y)
-		c = x > y ? -1 : 1;
+	else
+		c = NUMBER_COMPARE(y, x);
 	if (!c && a->kind == SCREEN_THREAD)
-		c = number_cmp(a->index, b->index);
-	return c ? c : number_cmp(a->key, b->key);
+		c = NUMBER_COMPARE(a->index, b->index);
+	return c ? c : NUMBER_COMPARE(a->key, b->key);
 }
 
 static int place_cmp(const void *a, const void *b)
@@ -229,15 +226,12 @@ static int add_places(const struct screen *s, struct place *places, uint32_t *n,
 int screen_arrange(struct screen *s)
 {
 	struct place *places = calloc(s->n + 1, sizeof(*places));
-	const struct screen_item **rows =
-		reallocarray(s->rows, s->n + 1, sizeof(const struct screen_item *));
 	struct hash at = { 0 };
 	uint32_t n = 0;
-	int err;
+	int err = places ? grow(s->rows, s->cap_rows, s->n) : -ENOMEM;
 
-	if (rows)
-		s->rows = rows;
-	err = places && rows ? add_places(s, places, &n, &at) : -ENOMEM;
+	if (!err)
+		err = add_places(s, places, &n, &at);
 	s->nrows = 0;
 	if (err)
 		goto out;
