@@ -708,7 +708,8 @@ static const struct emit_field process_fields[] = {
 		  "costly (the barriers themselves take the time), few (too few episodes to "
 		  "classify), unknown (only sums over threads exist) or tasks (OpenMP tasks: lost "
 		  "time is unknown)" },
-	{ "verdict", EMIT_CHARS, PR(verdict), .help = "a sentence that says what the figures mean" },
+	{ "verdict", EMIT_CHARS, PR(verdict),
+	  .help = "a sentence that says what the figures mean" },
 	{ "advice", EMIT_CHARS, PR(advice), .help = "what to do about the lost time" },
 	{ "untraced", EMIT_STRING, PR(untraced),
 	  .help = "functions that the process calls, in which it can wait, and which were not "
@@ -872,7 +873,7 @@ static const struct emit_field conceptual_fields[] = {
 	{ "occurrences", EMIT_U64, CO(occurrences), .heading = "times", .look = EMIT_NUMBER,
 	  .help = "number of complete occurrences of the phase" },
 	{ "unfinished", EMIT_U64, CO(unfinished),
-	  .help = "number of occurrences with an end that was not traced; no figure includes them" },
+	  .help = "number of occurrences without a traced end; no figure includes them" },
 	{ "episodes", EMIT_U64, CO(episodes), .heading = "epi-\nsodes", .look = EMIT_NUMBER,
 	  .help = "number of complete episodes inside the phase, including the episodes that end "
 		  "it" },

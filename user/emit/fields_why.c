@@ -74,7 +74,7 @@ static const char *part_key(unsigned k)
 	  .flags = FIELDS_HERE, .keys = part_key, \
 	  .help = "parts of the lateness: {name: ns}, largest first. A part is negative if the " \
 		  "last arriver spent less time in it than the median arriver" }, \
-	{ "lateness_ns", EMIT_NS, C(lateness_ns),
+	{ "lateness_ns", EMIT_NS, C(lateness_ns), \
 	  .help = "lateness of the last arriver: the sum of the parts" }
 #define CAUSE_CULPRIT \
 	{ "culprit", EMIT_STRING, C(culprit), \
