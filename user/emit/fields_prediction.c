@@ -17,8 +17,8 @@ static const struct emit_field phase_fields[] = {
 	  .help = "sum of the phase times; these sums of all barriers of a team add up to the "
 		  "predicted time" },
 	{ "share", EMIT_RATIO, PH(share), .heading = "of\nrun", .look = EMIT_NUMBER,
-	  .help = "time_ns divided by the predicted time of the run; the shares add up to more "
-		  "than 1 if there are several teams" },
+	  .help = "time_ns divided by the predicted time of the run; can exceed 1 if several "
+		  "teams run side by side" },
 	{ "work_ns", EMIT_NS, PH(work_ns), .heading = "com-\nputing", .look = EMIT_COMMON,
 	  .help = "computing time in the phases, added up over all threads" },
 	{ "wait_ns", EMIT_NS, PH(wait_ns), .heading = "waits\nfor last", .look = EMIT_COMMON,
