@@ -47,8 +47,8 @@ extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec
 	{ name_, EMIT_U64, AT(s, parts.member), .heading = heading_, PART, .help = help_ },
 
 #define FIELDS_PART_REASON(suffix, s, name_, heading_, help_) \
-	{ NULL, EMIT_NS, AT(s, parts.blocked_ns[MODEL_BLOCKED_##suffix]), .heading = heading_, PART, \
-	  .help = help_ },
+	{ NULL, EMIT_NS, AT(s, parts.blocked_ns[MODEL_BLOCKED_##suffix]), \
+	  .heading = heading_, PART, .help = help_ },
 
 /* Rows for .parts of struct s, a struct report_parts. */
 #define FIELDS_PARTS_OF(s) \
