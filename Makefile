@@ -263,19 +263,17 @@ $(B)/bench/bench_empty: $(B)/tests/bench/bench_empty.o $(B)/user/attach/link.o $
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(B)/bench/bench_model: $(B)/tests/bench/bench_model.o $(filter $(B)/user/model/% $(B)/user/base/%,$(OBJ))
+$(B)/bench/bench_model: $(B)/tests/bench/bench_model.o $(B)/./pure.a
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
 
-$(B)/bench/bench_streams: $(B)/tests/bench/bench_streams.o $(B)/user/ingest/ring.o $(B)/user/ingest/merge_order.o \
-		$(filter $(B)/user/model/% $(B)/user/base/%,$(OBJ))
+$(B)/bench/bench_streams: $(B)/tests/bench/bench_streams.o $(B)/user/ingest/ring.o $(B)/user/ingest/merge_order.o $(B)/./pure.a
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
 
-$(B)/bench/bench_predict: $(B)/tests/bench/bench_predict.o $(patsubst %,$(B)/user/predict/predict%.o,_barrier _heap \
-		_machine _message _net _processor _sim _trace)
+$(B)/bench/bench_predict: $(B)/tests/bench/bench_predict.o $(B)/./pure.a
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
@@ -304,7 +302,7 @@ check:
 	$(MAKE) -j$(shell nproc) all static workloads
 	$(MAKE) deb
 	scripts/check --machines
-	$(MAKE) pictures unit kept-programs
+	$(MAKE) pictures unit kept-programs bench-programs
 	scripts/check
 
 # What a change can have affected, in three minutes.

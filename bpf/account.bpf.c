@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Handle the scheduler's events of traced threads: on a CPU, waiting for a CPU, blocked, with the
- * reason. Events of other threads cost one look-up in `marks`. If an event is missed, the time that
- * it would have explained stays unattributed.
+ * Handle the scheduler's events of traced threads: a thread gets a CPU, waits for a CPU, or blocks
+ * for some reason. Events of other threads cost one look-up in `marks`. If an event is missed, the
+ * time that it would have explained stays unattributed.
  */
 #include <linux/bpf_perf_event.h>
 
@@ -12,7 +12,10 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* CPUs (modulo SBT_WATCHED) for which threads wait. One look-up is enough for all other CPUs. */
+/*
+ * Indexed by a CPU's number modulo SBT_WATCHED: 1 if threads may wait for such a CPU. A switch on
+ * any other CPU costs only this look-up.
+ */
 #define SBT_WATCHED 512
 static __u8 watched[SBT_WATCHED];
 
@@ -36,7 +39,10 @@ static __always_inline struct cfs_rq *queue_of(struct task_struct *task)
 	return queue;
 }
 
-/* Return how long the cgroups of a queue, up to a few levels, have been throttled so far. */
+/*
+ * Return how long (ns) the cgroup of a queue, and a few levels of cgroups above it, have been
+ * throttled so far.
+ */
 static __always_inline __u64 throttled_time(struct cfs_rq *queue)
 {
 	struct task_group *group = NULL;
@@ -136,7 +142,7 @@ static __always_inline __u64 throttled_of(const struct sbt_account *a, struct cf
 
 	if (a->throttled_mark != THROTTLED_UNKNOWN)
 		throttled = throttled_time(queue) - a->throttled_mark;
-	/* The task has moved to another cgroup since then. */
+	/* The task has moved to another cgroup since its wait began. */
 	if ((__s64)throttled < 0)
 		throttled = 0;
 	/*
@@ -167,8 +173,8 @@ static __always_inline void fault_stop(struct sbt_account *a, __u64 now)
 }
 
 /*
- * Handle a thread in a page fault that leaves its CPU. If the program is at another location by
- * now, the fault has failed, and the time after that was no fault.
+ * Handle a thread in a page fault that leaves its CPU. If the program is at another location now
+ * than at the fault, the fault has failed, and the time since then is not counted as fault time.
  */
 static __noinline int fault_out(struct sbt_account *a, struct task_struct *prev, __u64 now)
 {
@@ -204,9 +210,9 @@ static __always_inline void missed_in(struct sbt_account *a, struct task_struct 
 }
 
 /*
- * Handle a thread that gets a CPU although no event showed that it had lost one. If it was woken
- * meanwhile, it had blocked; else it was preempted. Its registers show what it waited for; its
- * memory cannot be read from here.
+ * Handle a thread that gets a CPU although no event showed that it had lost one. If an event showed
+ * that it was woken, it had blocked; otherwise it was preempted. Its registers show what it waited
+ * for; its memory cannot be read from here.
  */
 static __noinline int missed_out(struct sbt_account *a, __u32 index, struct task_struct *next,
 				 __u64 now)
@@ -238,8 +244,8 @@ static __noinline int missed_out(struct sbt_account *a, __u32 index, struct task
 }
 
 /*
- * Return whether the thread switches so often that it is not accounted for until its rest is over.
- * Inside a barrier it is always accounted for.
+ * Return whether the thread switches so often that it begins a rest: it is not accounted for until
+ * rest_ns. Inside a barrier a thread never rests.
  */
 static __noinline bool rest_begin(struct sbt_account *a, __u64 now)
 {
@@ -253,7 +259,7 @@ static __noinline bool rest_begin(struct sbt_account *a, __u64 now)
 		return false;
 	a->state = ACCOUNT_RESTING;
 	a->rest_ns = a->recent_from_ns + SBT_REST_NS;
-	/* One tick more, because the tick under way may end at once. */
+	/* Count one tick more, because the next tick may come at any moment. */
 	a->ticks_from = now - (bpf_jiffies64() + 1) * config.tick_ns;
 	a->off = 1;
 	a->holder = 0;
@@ -276,7 +282,10 @@ static __always_inline bool is_resting(const struct sbt_account *a)
 	return a->state == ACCOUNT_RESTING && rest_clock(a) < a->rest_ns;
 }
 
-/* A thread leaves a CPU after its rest. The kernel's own data show since when it had that CPU. */
+/*
+ * Handle a thread that leaves a CPU after its rest. The kernel's own data show since when it had
+ * that CPU.
+ */
 static __noinline int rest_ran(struct sbt_account *a, struct task_struct *prev, __u64 now)
 {
 	__u64 from;
@@ -289,7 +298,7 @@ static __noinline int rest_ran(struct sbt_account *a, struct task_struct *prev, 
 	return 0;
 }
 
-/* A thread is woken after its rest: its registers show what it waited for. */
+/* Handle a thread that is woken after its rest. Its registers show what it waited for. */
 static __noinline int rest_blocked(struct sbt_account *a, struct task_struct *task, __u64 now)
 {
 	struct user_call call = {};
@@ -415,7 +424,7 @@ static __always_inline void preemption_over(struct sbt_account *a, struct sbt_co
 	a->away_seq++;
 }
 
-/* Return how long a task that is leaving its CPU had it. */
+/* Return for how long (ns) a task had the CPU that it is leaving. */
 static __always_inline __u64 stint_of(struct task_struct *task)
 {
 	return task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime;
@@ -482,9 +491,9 @@ static __always_inline void switch_in(struct sbt_account *a, __u32 index, struct
 }
 
 /*
- * Time one run in 32, chosen by the low bits of the clock: reading the clock twice costs a quarter
- * of the other work. For resting threads the low bits of their CPU times decide, because the clock
- * is not read for them.
+ * Measure only one run of this program in 32, chosen by the low bits of the clock: to read the
+ * clock twice costs a quarter of all other work here. For resting threads the low bits of their CPU
+ * times decide, because the clock is not read for them.
  */
 #define IS_TIMED(now) (!((now) >> 7 & (SBT_TIMED_EACH - 1)))
 /* Longer times (ns) are not caused by this program: the host ran something else. */
@@ -587,7 +596,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	if (a->state != ACCOUNT_BLOCKED)
 		return 0;
 	if (!config.discover && !a->inside && a->reason == SBT_BLOCKED_LOCK)
-		join_ended(task, a->block_addr, a->since_ns, 0, now);
+		join_ended(task, a->block_at.futex, a->since_ns, 0, now);
 	waker = a->inside ? 0 : waker_of(ctx, a, task, now);
 	block_end(index, now, waker);
 	waker_activity(index, waker, now);
@@ -604,8 +613,8 @@ int BPF_PROG(on_waking, struct task_struct *task)
 /*
  * The kernel counts a fault when it begins (PERF_COUNT_SW_PAGE_FAULTS), and again, as a minor or
  * major one, when it has been handled. Counters that overflow at each event call a program at both
- * moments. A fault that fails is never counted again: it has ended when the program is at another
- * location (fault_out).
+ * moments. The kernel does not count a failed fault a second time: such a fault has ended when the
+ * thread is at another location (fault_out).
  */
 SEC("?perf_event")
 int on_fault(struct bpf_perf_event_data *ctx)
@@ -659,7 +668,7 @@ static __always_inline bool name_mapping(__u32 tgid, __u64 addr)
 
 /*
  * Look up the mapping once the faults of a phase add up to this time (ns). A look-up can take 8 us,
- * more than ten faults: the kernel releases the lock by an interrupt.
+ * longer than ten faults, because the kernel releases the lock in an interrupt.
  */
 #define FAULT_WORTH_NS 100000
 

@@ -2,9 +2,10 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Account for the time of traced threads. The scheduler's events move each thread's account from
- * state to state (account.bpf.c); the functions here take the differences at a crossing. A thread
- * that was not switched out and had no fault since its last departure was on its CPU all the time.
- * This common case costs one check, and its record carries no parts.
+ * state to state (account.bpf.c). At a crossing, the functions here calculate how much each sum
+ * grew since the last crossing. A thread that was not switched out and had no fault since its last
+ * departure was on its CPU all the time. This common case costs one check, and its record carries
+ * no parts.
  */
 #ifndef BPF_ACCOUNT_H
 #define BPF_ACCOUNT_H
@@ -12,7 +13,7 @@
 #include "maps.h"
 
 /*
- * Begin the past of thread @index, which has just been created. Defined in past.h, which
+ * Begin to keep the past of thread @index, which has just been created. Defined in past.h, which
  * account.bpf.c includes.
  */
 extern int past_begin(__u32 index);
@@ -35,7 +36,7 @@ static __always_inline struct sbt_account *account_find(__u32 tid, __u32 *index)
 	struct sbt_account *a;
 	__u32 i, at;
 
-	/* The idle tasks have the number 0, and so have free slots. */
+	/* Number 0 is that of idle tasks, and it also marks free slots. */
 	if (!tid || !marks[tid & (SBT_MARKS - 1)])
 		return NULL;
 #pragma unroll
@@ -57,13 +58,16 @@ static __always_inline __u32 counter_key(__u32 i)
 	return i * config.nrings + bpf_get_smp_processor_id();
 }
 
-/* A plain counter counts all the time: only its count matters. */
+/* Return true for a software counter. It counts all the time, so its count is never scaled. */
 static __always_inline bool counter_is_plain(__u32 i)
 {
 	return config.plain_counters >> i & 1;
 }
 
-/* Return whether the account keeps this count anyway, so that the counter need not be read. */
+/*
+ * Return true if the account itself keeps this count (switches, faults), so that no counter is read
+ * for it.
+ */
 static __always_inline bool counter_is_kept(__u32 i)
 {
 	return (config.switch_counters | config.fault_counters) >> i & 1;
@@ -73,10 +77,10 @@ static __always_inline bool counter_is_kept(__u32 i)
 static __always_inline bool counter_read(__u32 i, struct bpf_perf_event_value *v)
 {
 	if (counter_is_plain(i)) {
-		/* This helper costs half as much. */
+		/* This helper costs half as much as bpf_perf_event_read_value(). */
 		v->counter = bpf_perf_event_read(&counter_events, counter_key(i));
 		v->enabled = v->running = 0;
-		/* Other values are error codes. */
+		/* The values from -4095 to -1 are error codes. */
 		return (__s64)v->counter >= 0 || (__s64)v->counter <= -4096;
 	}
 	return !bpf_perf_event_read_value(&counter_events, counter_key(i), v, sizeof(*v));
@@ -89,8 +93,8 @@ static __always_inline bool counter_read(__u32 i, struct bpf_perf_event_value *v
 #define NOT_UNROLLED _Pragma("clang loop unroll(disable)")
 
 /*
- * Read counter @i for the thread alone, without the counts of other threads while it was away. Read
- * again if the thread was switched out meanwhile.
+ * Read counter @i for this thread alone: leave out what other threads counted while this thread was
+ * away. Read again if the thread was switched out during the read.
  */
 static __always_inline bool counter_own(const volatile struct sbt_account *a,
 					const struct sbt_counting *c, __u32 i,
@@ -184,7 +188,10 @@ static __always_inline void counters_take(struct sbt_counting *c, struct sbt_acc
 	}
 }
 
-/* Note the counters when the thread is switched out, or @back in, while its account is `busy`. */
+/*
+ * Note the counters when a thread with a `busy` account is switched out. @back: it is switched in
+ * again.
+ */
 static __always_inline void counters_away(struct sbt_counting *c, bool back)
 {
 	struct bpf_perf_event_value v;
@@ -213,8 +220,9 @@ static __always_inline struct sbt_counting *counting_at(__u32 index)
 /* --- steal time ------------------------------------------------------------------------------- */
 
 /*
- * Return where the kernel adds up the steal time of the task's CPU. The kernel updates it at each
- * tick and each switch, so shorter steal times show late. 0: this kernel has no such sum.
+ * Return where the kernel adds up the steal time of the task's CPU. The kernel updates this sum
+ * only at ticks and switches, so recent steal time may be missing in it. 0: this kernel has no such
+ * sum.
  */
 static __always_inline __u64 steal_at(struct task_struct *task)
 {
@@ -255,8 +263,8 @@ static __always_inline void steal_take(struct sbt_account *a)
 /* --- crossings -------------------------------------------------------------------------------- */
 
 /*
- * Note the number that a program in a PID namespace knows the thread by, and stores in its locks.
- * Return the namespace; 0: the initial one, where all numbers are the kernel's own.
+ * Note the thread's number in its PID namespace, which is the number that the program stores in its
+ * locks. Return the namespace; 0: the initial one, where all numbers are the kernel's own.
  */
 static __always_inline __u32 pidns_note(struct task_struct *task, __u32 tid)
 {
@@ -275,7 +283,10 @@ static __always_inline __u32 pidns_note(struct task_struct *task, __u32 tid)
 	return inner.pidns;
 }
 
-/* Begin to account for a thread. What it did before is not known, unless it is @fresh. */
+/*
+ * Begin to account for a thread. @fresh: the thread is new; otherwise, what it did until now is not
+ * known.
+ */
 static __always_inline void account_start(__u32 index, struct task_struct *task, __u32 tid,
 					  __u32 tgid, __u8 state, __u64 now, bool fresh)
 {
@@ -418,7 +429,7 @@ static __noinline MAYBE_UNUSED int rest_end(struct sbt_account *a, __u64 now)
 	return 0;
 }
 
-/* Count the thread's switches anew: it crosses a barrier. */
+/* Restart the count of the thread's switches, because it crosses a barrier. */
 static __always_inline void rest_reset(struct sbt_account *a)
 {
 	a->recent_switches = 0;
@@ -591,7 +602,8 @@ static __always_inline void fill_counters_so_far(struct sbt_counters *out, struc
 
 /*
  * Note the arrival of thread @tid, which is running, in slot @index, and return its time. Call it
- * last: the handler time so far belongs to the preceding phase, not to the wait.
+ * as late as possible in the program, so that the handler time belongs to the preceding phase and
+ * not to the wait.
  *
  * This function and crossing_write() are in record.bpf.c. They are global, so that the verifier
  * checks them once in each program and not on each path to them. Verification is the slowest part
@@ -599,9 +611,10 @@ static __always_inline void fill_counters_so_far(struct sbt_counters *out, struc
  */
 extern __u64 crossing_arrive(__u32 index, __u32 tid);
 /*
- * Write one crossing of the running thread @tid in slot @index (--aggregate: count one without a
- * departure). The slot is free for the next crossing afterwards. @depart_ns 0: the thread never
- * departed, which was detected at @now. Return 0, because a global function must return something.
+ * Write one crossing of the running thread @tid in slot @index (--aggregate: count a crossing
+ * without a departure). The slot is free for the next crossing afterwards. @depart_ns 0: the thread
+ * never departed, which was detected at @now. Return 0, because a global function must return
+ * something.
  */
 extern int crossing_write(__u32 index, __u32 tid, __u64 depart_ns, __u64 now);
 

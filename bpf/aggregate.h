@@ -11,20 +11,21 @@
 
 #include "thread.h"
 
-/* Attempts to raise a word that other threads raise at the same time. */
+/* How often raise_to() tries to raise a word that other threads raise at the same time. */
 #define SUM_TRIES	    16
 /* After this many partial episodes in a row the count of arrivals must be wrong. */
 #define PARTIAL_IN_A_ROW    4
 /*
- * If the counts differ for longer (ns), the reason is not a thread that is between the probe and
- * glibc's count.
+ * A thread between the probe and glibc's count makes the two counts differ only for a moment. If
+ * they differ for longer than this (ns), arrivals were not counted.
  */
 #define DIFFERENCE_LASTS_NS 100000000ULL
 #define GLIBC_SHARED	    128
 #define COUNT_MAX	    0x7fffffff
 
 /*
- * 1 if @v is larger than @than, both below 2^63. Not a jump, which would often be predicted wrong.
+ * 1 if @v is larger than @than; both are below 2^63. Calculated without a jump, because the CPU
+ * would often mispredict that jump.
  */
 #define IS_MORE(v, than) ((__u32)(((than) - (v)) >> 63))
 
@@ -68,7 +69,7 @@ static __always_inline void sum_add(struct sbt_sum *s, __u64 v)
 	}
 	/*
 	 * One jump is also enough if the value is between the smallest and the largest so far. At
-	 * first there are none.
+	 * first there is no value.
 	 */
 	if (UNLIKELY(v - s->min > s->max - s->min)) {
 		if (!s->n || v < s->min)
@@ -102,8 +103,8 @@ static __always_inline void sum_add_any(struct sbt_sum *s, __u64 v)
 }
 
 /*
- * Return the number of members of the barrier. 0: not known, or the barrier is shared with other
- * processes, in which it has other addresses.
+ * Return the number of members of the barrier. 0: the number is not known, or the barrier is shared
+ * with other processes, where it has other addresses.
  */
 static __always_inline __u32 count_in(__u64 words, const struct sbt_spec *spec)
 {
@@ -174,8 +175,8 @@ static __noinline __u32 open_episodes_find(struct sbt_thread *t, __u32 count, __
 	m->shift = count & (count - 1) ? SBT_SUM_NONE : log2_of(count);
 	m->arrivals = in;
 	/*
-	 * User space takes back the slot when the process has exited, so the owner is written as
-	 * one word.
+	 * User space reads the owner at any time, to free the slot when the process has exited. So
+	 * write the owner as one word.
 	 */
 	*(volatile __u64 *)&m->owner = (__u64)key.inc << 32 | key.tgid;
 	if (!bpf_map_update_elem(&meetings_at, &key, &at, BPF_NOEXIST))
@@ -185,7 +186,10 @@ static __noinline __u32 open_episodes_find(struct sbt_thread *t, __u32 count, __
 	return found ? *found : SBT_SUM_NONE;
 }
 
-/* Return the entry of what the thread used recently, cleared if it belongs to another thread. */
+/*
+ * Return the entry with the objects and call sites that the thread used recently. Clear the entry
+ * if it belongs to another thread.
+ */
 static __always_inline struct sbt_recent *lately_of(const struct sbt_thread *t, __u32 index)
 {
 	struct sbt_recent *l = bpf_map_lookup_elem(&lately, &index);
@@ -240,8 +244,8 @@ static long code_found(struct task_struct *task, struct vm_area_struct *vma, voi
 }
 
 /*
- * Find the file that contains the code at key->ip. The file is certainly mapped now; when the sums
- * are read it may be unmapped.
+ * Find the file that contains the code at key->ip. Do this now, because the file may be unmapped
+ * when the sums are read.
  */
 static __always_inline void code_find(struct sbt_sums_key *key, __u32 now)
 {
@@ -320,7 +324,8 @@ static __always_inline void sums_at_site(struct sbt_thread *t, __u32 index, __u6
 }
 
 /*
- * Raise *word to @value while other threads may raise it. Return false if it is already as large.
+ * Raise *word to @value while other threads may raise it. Return false if *word is already at least
+ * @value.
  */
 static __always_inline bool raise_to(__u64 *word, __u64 value)
 {
@@ -375,7 +380,10 @@ static __noinline int open_episodes_count_again(struct sbt_open_episodes *m, __u
 	}
 	if (now - m->off_ns < DIFFERENCE_LASTS_NS)
 		return 0;
-	/* The arrivals so far mix this episode with the next one, so neither counts as complete. */
+	/*
+	 * Arrivals of this episode and of the next were mixed up, so neither episode counts as
+	 * complete.
+	 */
 	m->torn = number / m->count + 1;
 	if (__sync_val_compare_and_swap(&m->arrivals, number + 1, number + 1 + m->count - off) ==
 	    number + 1)
@@ -384,10 +392,10 @@ static __noinline int open_episodes_count_again(struct sbt_open_episodes *m, __u
 }
 
 /*
- * Count the arrival, and then read the clock: *now. So the thread counted first knows when the
- * episode begins, and the thread counted last when it ends. The other threads only check whether
- * they have read the clock out of order. Return true if all have arrived, so that the thread will
- * not wait.
+ * Count the arrival, and then read the clock: *now. So the thread that was counted first knows when
+ * the episode begins, and the thread that was counted last knows when it ends. The other threads
+ * only check whether they have read the clock out of order. Return true if all members have
+ * arrived, so that the thread will not wait.
  */
 static __always_inline bool open_episodes_join(struct sbt_summing *s, struct sbt_open_episodes *m,
 					       __u64 *now)
@@ -461,9 +469,10 @@ static __always_inline __u64 sums_caller(struct pt_regs *ctx)
 }
 
 /*
- * Note an arrival. The call site is read from the stack, because the thread may be inside for long,
- * or never depart. Reading it costs half as much as all other work, so it is left out for a thread
- * that does not wait: its departure shows the call site at no cost (unless @by_exit).
+ * Note an arrival. The call site is read from the stack now, because the thread may depart late or
+ * never. This costs half as much as all other work, so it is left out for a thread that does not
+ * wait. That thread departs at once, and its departure shows the call site at no cost (unless
+ * @by_exit).
  */
 static __always_inline void sums_arrived(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
 					 bool by_exit)
@@ -488,8 +497,8 @@ static __always_inline void sums_arrived(struct pt_regs *ctx, struct sbt_thread 
 }
 
 /*
- * Add the times of an episode from the thread that closes it. The episode begins with the first
- * arrival and ends with the last.
+ * Add the times of an episode. Only the thread that closes the episode calls this. The episode
+ * begins with the first arrival and ends with the last.
  */
 static __always_inline void sums_close(struct sbt_sums *sum, struct sbt_summing *s,
 				       struct sbt_open_episodes *m, __u64 last, __u64 first)
@@ -557,8 +566,9 @@ static __always_inline void sums_crossed(struct sbt_sums *sum, struct sbt_summin
 		sum->work_n++;
 	}
 	/*
-	 * `since` is negative if other threads arrived after this thread had left. It is longer
-	 * than the time inside if this thread read the clock after the last arrival.
+	 * `since` is the time from the last arrival to this departure. It is negative if other
+	 * threads arrived after this departure. It is longer than the time inside if this thread
+	 * arrived after `last`.
 	 */
 	since = (__s64)((now - last) << (64 - SBT_SUM_NS_BITS)) >> (64 - SBT_SUM_NS_BITS);
 	release = since < 0 ? 0 : since > (__s64)inside ? (__s64)inside : since;
@@ -582,7 +592,10 @@ static __always_inline void sums_crossed(struct sbt_sums *sum, struct sbt_summin
 	s->release_ns = last;
 }
 
-/* Note a departure. @ip: where the call returns to; 0: as found at the arrival. */
+/*
+ * Note a departure. @ip: the return address of the call; 0: use the address that was found at the
+ * arrival.
+ */
 static __always_inline void sums_departed(struct sbt_thread *t, __u32 index, __u64 ip, __u64 now)
 {
 	struct sbt_summing *s = &t->summing;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Functions for all programs that see an arrival: whether the thread is traced or already inside a
- * barrier, and the team's size.
+ * Functions for all programs that see an arrival: is the thread traced, is it already inside a
+ * barrier, and how large is its team?
  */
 #ifndef BPF_ARRIVE_H
 #define BPF_ARRIVE_H
@@ -52,9 +52,10 @@ static __always_inline struct sbt_thread *thread_here(__u32 *index)
 }
 
 /*
- * Return whether the thread is still in the function of its arrival. That function has then called
- * the present function (a wrapper, a barrier made of other barriers), in the same crossing. If the
- * function was left by longjmp, its part of the stack has usually been overwritten.
+ * Return whether the thread is still in the function of its arrival. If so, that function has
+ * called the present function, in the same crossing. For example, it is a wrapper, or a barrier
+ * made of other barriers. If the function was left by longjmp, its part of the stack has usually
+ * been overwritten.
  */
 static __noinline MAYBE_UNUSED int still_inside(struct pt_regs *ctx, const struct sbt_thread *t)
 {
@@ -73,9 +74,9 @@ static __noinline MAYBE_UNUSED int still_inside(struct pt_regs *ctx, const struc
 
 /*
  * Read the words of a barrier. Its count does not change while it exists, and reading it costs a
- * twentieth of a crossing. So the words are kept until any barrier is initialized, unless processes
- * share the barrier. glibc marks shared barriers with 128 in the second word, musl with the sign of
- * the first.
+ * twentieth of a crossing. So the words are kept until some barrier is initialized, unless
+ * processes share the barrier. glibc marks shared barriers with 128 in the second word, musl with
+ * the sign of the first.
  */
 static __always_inline __u16 read_words(struct sbt_thread *t, __u64 object, __u32 words_offset)
 {
@@ -114,8 +115,8 @@ static __always_inline __u16 words_of(struct pt_regs *ctx, struct sbt_thread *t,
 /* --- handler time ----------------------------------------------------------------------------- */
 
 /*
- * Time one arrival in 16, at random. A regular choice might time only one kind of arrival, or only
- * the first of each thread.
+ * Time one arrival in 16, at random. If every 16th arrival were timed, these might all be arrivals
+ * at the same call site.
  */
 #define IS_HANDLER_TIMED(t) (!(((t)->seq + (t)->tid) * 0x9e3779b1u >> 28))
 /* Longer times (ns) are not caused by this program: the host ran something else. */

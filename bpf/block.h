@@ -18,8 +18,8 @@
 #define CAPTURE_NS 1000000
 
 /*
- * Stacks of blocked threads, by stack_key(): most threads block at the same few locations again and
- * again.
+ * Stacks of blocked threads. Key: stack_key(). Most threads block at the same few locations again
+ * and again, so a stack is stored only once.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -36,8 +36,8 @@ struct {
 } stack_room SEC(".maps");
 
 /*
- * Names of tasks and files for which threads waited. The names are needed after the task has exited
- * or the file was deleted.
+ * Names of tasks and files for which threads waited. A name is kept because it may be needed after
+ * the task has exited or the file was deleted.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -61,9 +61,9 @@ static __always_inline bool comm_differs(const char *a, const char *b)
 }
 
 /*
- * The task that was named last among the tasks with the same number modulo NAMED. Its name is read
- * again only after a while: most tasks that delay other tasks delay them repeatedly, and reading a
- * name costs more than all other work in a switch.
+ * For each number modulo NAMED, the task that was named last. Its name is not read again for a
+ * while: most tasks that delay other tasks delay them repeatedly, and reading a name costs more
+ * than all other work in a switch.
  */
 #define NAMED	  256
 /* Read the name of a task or a file, or look up a stack, again after this time (ns). */
@@ -173,7 +173,7 @@ static __always_inline bool takes_file(long nr)
 /* What a system call waits for, in addition to the reason. */
 enum {
 	CALL_MASK = 0xff00,
-	CALL_FILE = 0x100, /* the file that its first argument names */
+	CALL_FILE = 0x100, /* a file: the first argument is its descriptor */
 	CALL_FUTEX = 0x200, /* the futex at the address in its first argument */
 	CALL_SEMAPHORE = 0x300,
 	CALL_CHILD = 0x400,
@@ -181,8 +181,9 @@ enum {
 };
 
 /*
- * Return why a system call with these first arguments blocks: enum sbt_blocked and CALL_*. A global
- * function, because the verifier would otherwise follow all later code once for each call number.
+ * Return why a system call with these first arguments blocks: a value of enum sbt_blocked, and
+ * CALL_* flags. A global function, because the verifier would otherwise follow all later code once
+ * for each call number.
  */
 __noinline __u32 reason_of(__s64 nr, __u64 first, __u64 second)
 {
@@ -206,7 +207,10 @@ __noinline __u32 reason_of(__s64 nr, __u64 first, __u64 second)
 #endif
 	case __NR_pselect6:
 	case __NR_ppoll:
-		/* Without descriptors the call only sleeps, as programs did before nanosleep(). */
+		/*
+		 * Without descriptors the call only sleeps. Programs used it so before nanosleep()
+		 * existed.
+		 */
 		if (nr == __NR_ppoll
 #ifdef __NR_poll
 		    || nr == __NR_poll
@@ -262,11 +266,14 @@ static __noinline int file_name(struct sbt_account *a, struct file *file, const 
 	a->file_key = 0;
 	if (!ino)
 		return 0;
-	/* Other file systems use the same numbers, and numbers are reused for other files. */
+	/*
+	 * Other file systems use the same inode numbers, and an inode number is reused for another
+	 * file.
+	 */
 	ino ^= (__u64)BPF_CORE_READ(inode, i_sb, s_dev) << 40;
 	name.mode = BPF_CORE_READ(inode, i_mode) & S_IFMT;
 	bpf_probe_read_kernel_str(name.name, sizeof(name.name), text);
-	/* Things that only look like files ("[eventfd]", "[timerfd]") share one inode. */
+	/* Objects that are no real files ("[eventfd]", "[timerfd]") share one inode. */
 	if (name.name[0] == '[')
 		ino ^= *(const __u64 *)name.name * 0x9e3779b97f4a7c15ULL;
 	bpf_map_update_elem(&file_names, &ino, &name, BPF_ANY);
@@ -275,8 +282,8 @@ static __noinline int file_name(struct sbt_account *a, struct file *file, const 
 }
 
 /*
- * Return the key of the file behind descriptor @fd. A thread mostly waits for the same file as
- * before. Its name is read again only after a while, because it may have changed by then.
+ * Return the key of the file behind descriptor @fd. A thread mostly waits for the same file again,
+ * so the file's name is read again only after a while: then the name may have changed.
  */
 static __always_inline __u64 file_of_call(struct sbt_account *a, struct task_struct *task, __u64 fd,
 					  __u64 now)
@@ -313,15 +320,15 @@ static __always_inline __u64 file_of_call(struct sbt_account *a, struct task_str
 #define FUTEX_PRIVATE	    128
 /*
  * glibc: values of the futex word of a contended mutex and of a read-write lock with waiters, and
- * offsets from that word.
+ * offsets of the lock's owner from that word.
  */
 #define MUTEX_CONTENDED	    2
 #define MUTEX_OWNER	    8
 #define RWLOCK_WAITED_FOR   3
-#define RWLOCK_WRITER	    12 /* from the word that writers wait at */
-#define RWLOCK_PHASE_WRITER 16 /* from the word that readers wait at */
+#define RWLOCK_WRITER	    12 /* offset from the word at which writers wait */
+#define RWLOCK_PHASE_WRITER 16 /* offset from the word at which readers wait */
 
-/* Store the times of another thread up to @now, including the state that it is in. */
+/* Store the times of another thread up to @now, including the time in its present state. */
 static __always_inline void times_now(const struct sbt_account *h, __u64 now, __u64 out[SBT_TIMES])
 {
 	__u64 since = h->state == ACCOUNT_RUNNING ? h->run_ns + h->away_ns : h->since_ns;
@@ -342,8 +349,8 @@ static __always_inline void times_now(const struct sbt_account *h, __u64 now, __
 }
 
 /*
- * Return the thread that holds the lock, as the C library notes it: a thread's number in the
- * program's own PID namespace, or 0. The expected value of the futex word shows the kind of lock.
+ * Return the holder that the C library has noted in the lock: a thread's number in the program's
+ * own PID namespace, or 0. The expected value of the futex word shows the kind of lock.
  */
 static __always_inline __u32 owner_of(__u64 addr, __u32 op, __u32 value)
 {
@@ -381,12 +388,12 @@ static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_
 				       __u64 now)
 {
 	__u32 word = (__u32)call->arg[1], value = (__u32)call->arg[2], index = 0, *tid;
-	__u32 op = word & FUTEX_OP_MASK, owner = owner_of(a->block_addr, op, value);
+	__u32 op = word & FUTEX_OP_MASK, owner = owner_of(a->block_at.futex, op, value);
 	struct sbt_inner inner = { .pidns = a->pidns };
 	struct sbt_account *h;
 	bool join = false;
 
-	/* Condition variables and semaphores of glibc wait in this way. */
+	/* glibc's condition variables and semaphores wait with this operation. */
 	a->event = op == FUTEX_WAIT_BITSET && !owner;
 	if (owner) {
 		a->waited = SBT_WAITED_LOCK;
@@ -397,8 +404,8 @@ static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_
 		join = true;
 		/*
 		 * This is a wait for a thread's end even if that thread is not known (any more). A
-		 * shared condition variable may expect such a number in this wait; then its next
-		 * wait is reported.
+		 * wait on a shared condition variable may by chance expect such a number. Such a
+		 * wait is not reported, but the thread's next wait is.
 		 */
 		if (value - a->tgid < THREADS_NEAR)
 			a->event = 0;
@@ -437,7 +444,7 @@ static __noinline int lock_wait_begin(struct sbt_account *a, __u64 now)
 		return 0;
 	t = occupancy_of_lock(a);
 	if (!t) {
-		lock.addr = a->block_addr;
+		lock.addr = a->block_at.futex;
 		lock.tgid = a->tgid;
 		bpf_map_update_elem(&lock_turns, &lock, &no_occupancy, BPF_NOEXIST);
 		t = occupancy_of_lock(a);
@@ -463,7 +470,10 @@ static __always_inline void activity_clear(struct sbt_block *b)
 	b->culprit = 0;
 }
 
-/* The holder's or waker's time @which grew by @ns meanwhile: note it if that is the most so far. */
+/*
+ * The holder's or waker's time @which grew by @ns during the block. Note it if no other time grew
+ * as much so far.
+ */
 static __always_inline void activity_note(struct sbt_block *b, __u32 which, __u64 ns)
 {
 	if (ns > b->doing_ns) {
@@ -505,7 +515,8 @@ static __always_inline void holder_activity(struct sbt_block *b, struct sbt_acco
 
 	b->holder = a->holder;
 	/*
-	 * A holder that is inside the barrier does not delay this thread: it waits for this thread.
+	 * A holder that is inside the barrier does not delay this thread. On the contrary, the
+	 * holder waits for this thread.
 	 */
 	if (!h || h->inside || h->rest_ns > a->since_ns)
 		return;
@@ -517,10 +528,10 @@ static __always_inline void holder_activity(struct sbt_block *b, struct sbt_acco
 }
 
 /*
- * The current task @waker, which held no lock, ended the wait of the thread in slot @index. Note
- * the waker with the block by which the phase lost most so far, and what the waker did since this
- * thread began to wait. An earlier wait for the same object may have ended by its time-out. Global
- * for the same reason as past_around().
+ * The current task @waker, which held no lock, ended the wait of the thread in slot @index. In the
+ * block by which the phase lost most so far, note the waker, and what it did since this thread
+ * began to wait. If waits for the same object timed out before, the time counts from the first of
+ * them. Global for the same reason as past_around().
  */
 __noinline int waker_activity(__u32 index, __u32 waker, __u64 now)
 {
@@ -538,7 +549,7 @@ __noinline int waker_activity(__u32 index, __u32 waker, __u64 now)
 	if (reason >= SBT_BLOCKED_REASONS)
 		return 0;
 	b = &a->blocks[reason];
-	if (b->waker || b->holder || a->block_addr != b->addr)
+	if (b->waker || b->holder || a->block_at.key != b->at.key)
 		return 0;
 	b->waker = waker;
 	if (reason == SBT_BLOCKED_IO)
@@ -554,7 +565,7 @@ __noinline int waker_activity(__u32 index, __u32 waker, __u64 now)
 		return 0;
 	}
 	p = past_at(of);
-	/* For a thread that rests, or has rested since then, nothing is known. */
+	/* If the waker rests, or has rested since the wait began, nothing is known. */
 	if (!since || !p || h->inside || h->busy || h->rest_ns > since)
 		return 0;
 	/* The waker runs: sometimes the kernel delivers no event for a switch. */
@@ -592,7 +603,7 @@ static __noinline int stack_copy(struct sbt_account *a, struct pt_regs___kernel 
 	room->sp = USER_SP(regs);
 	room->tgid = a->tgid;
 	room->len = SBT_STACK_BYTES;
-	/* Near its beginning the stack has fewer bytes. */
+	/* Near the stack's beginning there are fewer bytes to copy. */
 	if (bpf_probe_read_user(room->bytes, SBT_STACK_BYTES, (void *)room->sp)) {
 		room->len = SBT_STACK_BYTES / 4;
 		if (bpf_probe_read_user(room->bytes, SBT_STACK_BYTES / 4, (void *)room->sp)) {
@@ -642,8 +653,8 @@ static __always_inline long task_state(struct task_struct *task)
 }
 
 /*
- * Set why the task blocks, as far as its registers show. Return the registers, and the system call
- * in @call, or NULL.
+ * Set the reason for which the task blocks, as far as its registers show it. Return the registers,
+ * and the system call in @call, or NULL.
  */
 static __always_inline struct pt_regs___kernel *
 block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *call, __u64 now)
@@ -656,7 +667,7 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 	a->holder = 0;
 	a->waited = SBT_WAITED_UNKNOWN;
 	a->event = 0;
-	a->block_addr = 0;
+	a->block_at.key = 0;
 	a->block_stack = 0;
 	a->reason = iowait ? SBT_BLOCKED_IO : SBT_BLOCKED_OTHER;
 	if (!regs)
@@ -665,13 +676,14 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 	if (task_state(task) & (TASK_STOPPED | TASK_TRACED)) {
 		a->last_reason = before;
 		a->reason = SBT_BLOCKED_OTHER;
-		a->block_addr = SBT_OTHER_STOPPED;
+		a->block_at.other = SBT_OTHER_STOPPED;
 		return regs;
 	}
 	if (call->nr < 0) {
-		if (a->fault_since_ns || iowait)
+		if (a->fault_since_ns || iowait) {
 			a->reason = SBT_BLOCKED_FAULT;
-		a->block_addr = a->reason == SBT_BLOCKED_FAULT ? a->fault_addr : 0;
+			a->block_at.fault_addr = a->fault_addr;
+		}
 		return regs;
 	}
 	if (call->nr == __NR_restart_syscall) {
@@ -683,19 +695,19 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 	a->reason = (__u8)reason;
 	switch (reason & CALL_MASK) {
 	case CALL_FILE:
-		a->block_addr = file_of_call(a, task, call->arg[0], now);
+		a->block_at.file = file_of_call(a, task, call->arg[0], now);
 		break;
 	case CALL_FUTEX:
-		a->block_addr = call->arg[0];
+		a->block_at.futex = call->arg[0];
 		break;
 	case CALL_SEMAPHORE:
 		a->waited = SBT_WAITED_SEMAPHORE;
 		break;
 	case CALL_CHILD:
-		a->block_addr = SBT_OTHER_CHILD;
+		a->block_at.other = SBT_OTHER_CHILD;
 		break;
 	case CALL_SIGNAL:
-		a->block_addr = SBT_OTHER_SIGNAL;
+		a->block_at.other = SBT_OTHER_SIGNAL;
 		break;
 	default:
 		if (reason == SBT_BLOCKED_LOCK)
@@ -711,9 +723,9 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 #define UNPROBED_MAX 64
 
 /*
- * Report a wait that no probe has seen. User space puts probes into the waiting functions of a new
- * process when it creates a thread. It should do the same when the only thread of a process sleeps
- * as on a condition variable, because processes may share that variable.
+ * Report a wait that no probe has seen. User space attaches probes to the waiting functions of a
+ * new process when the process creates a thread. It should also do so when the only thread of a
+ * process sleeps as on a condition variable, because processes may share that variable.
  */
 __noinline int unprobed_wait(__u32 tid, __u64 now)
 {
@@ -751,12 +763,12 @@ static __noinline int block_begin(struct sbt_account *a, struct task_struct *pre
 
 	if (!a || !prev)
 		return 0;
-	before = a->block_addr;
+	before = a->block_at.key;
 	reason = a->reason;
 	regs = block_reason(a, prev, &call, now);
 	if (!regs)
 		return 0;
-	if (a->reason == SBT_BLOCKED_LOCK && a->block_addr) {
+	if (a->reason == SBT_BLOCKED_LOCK && a->block_at.futex) {
 		a->holder = holder_of(a, &call, now);
 		if (a->holder && a->waited != SBT_WAITED_JOIN)
 			lock_wait_begin(a, now);
@@ -765,9 +777,9 @@ static __noinline int block_begin(struct sbt_account *a, struct task_struct *pre
 		 * for both.
 		 */
 		if (a->waited == SBT_WAITED_EVENT)
-			a->block_addr &= ~7ULL;
+			a->block_at.futex &= ~7ULL;
 	}
-	if (!a->tried_ns || a->reason != reason || a->block_addr != before)
+	if (!a->tried_ns || a->reason != reason || a->block_at.key != before)
 		a->tried_ns = now;
 	a->block_stack = stack_key(a, regs, &call, now);
 	/* With -a all processes have the same probes. */
@@ -776,7 +788,9 @@ static __noinline int block_begin(struct sbt_account *a, struct task_struct *pre
 	return 0;
 }
 
-/* The thread has got the lock: find the thread that held it for most of the wait. */
+/*
+ * Find the thread that held the lock for most of the wait. The waiting thread has got the lock now.
+ */
 static __always_inline void lock_wait_end(struct sbt_block *b, struct sbt_account *a, __u64 now,
 					  __u32 index, bool keep)
 {
@@ -804,7 +818,7 @@ static __always_inline bool block_leads(struct sbt_account *a, struct sbt_block 
 {
 	__u64 *votes = &a->votes[reason];
 
-	if (b->ns && b->addr == a->block_addr) {
+	if (b->ns && b->at.key == a->block_at.key) {
 		*votes += ns;
 		return ns > b->ns;
 	}
@@ -833,8 +847,8 @@ __noinline int block_end(__u32 index, __u64 now, __u32 waker)
 	ns = now - a->since_ns;
 	a->times[(SBT_TIME_BLOCKED + reason) & 7] += ns;
 	/*
-	 * The waker read the clock before the thread went to sleep. The sum is right, but no block
-	 * was this long.
+	 * The waker read the clock before the thread went to sleep: @now is too early for this
+	 * block. The sum stays correct.
 	 */
 	if (a->inside || now < a->since_ns)
 		return 0;
@@ -846,7 +860,7 @@ __noinline int block_end(__u32 index, __u64 now, __u32 waker)
 	leads = block_leads(a, b, reason, ns);
 	if (leads) {
 		b->ns = ns;
-		b->addr = a->block_addr;
+		b->at = a->block_at;
 		b->stack = a->block_stack;
 		b->waker = a->holder ? waker : 0;
 		b->reason = reason;

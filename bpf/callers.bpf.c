@@ -2,9 +2,10 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Find the callers of the caller. For each return address, the unwind tables say where the caller's
- * return address is. User space reads this rule from the tables, and passes it to this program.
- * Until then a copy of part of the stack is sent with the crossing, and user space finds the same
- * callers in it. So the first crossings have the same call site as later crossings.
+ * return address is. User space reads this rule from the tables, and passes it to this program. As
+ * long as there is no rule for an address, a copy of part of the stack is sent with the crossing,
+ * and user space finds the callers in it. So the first crossings have the same call site as later
+ * crossings.
  */
 #include "callers.h"
 
@@ -14,7 +15,7 @@ static __always_inline __u32 stack_bytes(void *to, __u64 sp, __u32 most)
 {
 	if (!bpf_probe_read_user(to, most, (void *)sp))
 		return most;
-	/* Near its beginning the stack has fewer bytes. */
+	/* Near the stack's beginning there are fewer bytes to copy. */
 	if (!bpf_probe_read_user(to, most / 4, (void *)sp))
 		return most / 4;
 	return bpf_probe_read_user(to, most / 16, (void *)sp) ? 0 : most / 16;
@@ -53,8 +54,8 @@ static __always_inline void *sample_reserve(__u32 cpu, __u64 size)
 }
 
 /*
- * Send a sample of the stack. Return its name, even if there was no room and no sample has this
- * name.
+ * Send a sample of the stack. Return its name, even if there was no room and the sample was not
+ * sent.
  */
 static __noinline __u64 callers_sample(const struct sbt_thread *t)
 {
@@ -89,7 +90,7 @@ enum { STEP_STOP, STEP_DONE, STEP_UNKNOWN };
 
 /*
  * Step from the frame that the thread's walk has reached to its caller's frame. Global, so that the
- * @nth step is verified like the first.
+ * verifier checks it once and not for each step.
  */
 __noinline int callers_step(__u32 index, __u32 nth)
 {

@@ -11,7 +11,8 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /*
- * Values of enum tlb_flush_reason: address translations of the running task's memory are flushed.
+ * Values of enum tlb_flush_reason that mean: address translations of the running task's memory are
+ * flushed.
  */
 #define FLUSH_LOCAL 2
 #define FLUSH_SENT  4
@@ -21,12 +22,12 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define MAP_ANONYMOUS 0x20
 #define MREMAP_FIXED  0x2
 
-/* One system call may flush several times: flushes within this time (ns) are one. */
+/* One system call may flush several times, so flushes within this time (ns) count as one. */
 #define COPY_SAME_NS 100000
 
 /*
- * Probes may be in all processes. Of the processes that are not traced, at most COPY_STRANGERS_MAX
- * calls are reported in COPY_STRANGERS_NS.
+ * Processes that are not traced may contain probes, too. At most COPY_STRANGERS_MAX calls of such
+ * processes are reported in COPY_STRANGERS_NS.
  */
 #define COPY_STRANGERS_MAX 64
 #define COPY_STRANGERS_NS  1000000000ULL
@@ -34,7 +35,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* The memory that a system call makes executable. */
 struct copy_range {
 	__u64 start, end;
-	bool replaces; /* other memory was there before */
+	bool replaces; /* other memory was mapped at this range before */
 };
 
 struct {
@@ -69,7 +70,8 @@ static __always_inline bool is_nameless(struct task_struct *task, __u64 fd)
 
 /*
  * Return whether the task is in a system call that makes memory executable, or that replaces memory
- * in which its code may be. Memory that was never touched causes no flush, but it holds no copy.
+ * in which its code may be. Memory that was never touched causes no flush, but it cannot hold a
+ * copy either.
  */
 static __always_inline bool makes_code(struct task_struct *task, struct copy_range *out)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Short logs of the threads that had a CPU or a lock, one after the other. A thread that waited for
- * the CPU or the lock adds up afterwards which threads had it meanwhile. Nothing is written while
- * no thread waits.
+ * Short logs that show which threads had a CPU or a lock, one after the other. After a thread has
+ * waited for the CPU or the lock, it adds up which threads had it during the wait. Nothing is
+ * written while no thread waits.
  */
 #ifndef BPF_CPU_OCCUPANCY_H
 #define BPF_CPU_OCCUPANCY_H
@@ -51,14 +51,14 @@ struct {
 
 static __always_inline struct sbt_occupancy *occupancy_of_lock(const struct sbt_account *a)
 {
-	struct sbt_lock lock = { .addr = a->block_addr, .tgid = a->tgid };
+	struct sbt_lock lock = { .addr = a->block_at.futex, .tgid = a->tgid };
 
 	return bpf_map_lookup_elem(&lock_turns, &lock);
 }
 
 /*
- * Note that thread @tid has the CPU or lock from @now on. If two CPUs do this at once, one entry
- * may be lost: its time then counts for the other thread.
+ * Note that thread @tid has the CPU or lock from @now on. If two CPUs do this at once, one of the
+ * two entries may be lost. Its time is then attributed to the thread of the other entry.
  */
 static __always_inline void occupancy_push(struct sbt_occupancy *t, __u32 tid, __u64 now)
 {
@@ -69,7 +69,7 @@ static __always_inline void occupancy_push(struct sbt_occupancy *t, __u32 tid, _
 	t->last = at;
 }
 
-/* Note a wait of @ns for thread @for_tid that is over @now, if it is the longest so far. */
+/* Note a wait of @ns for thread @for_tid that ended at @now, if it is the longest so far. */
 static __always_inline void waited_longest(struct sbt_waited_for *w, __u32 for_tid, __u64 ns,
 					   __u64 now)
 {
@@ -83,7 +83,7 @@ static __always_inline void waited_longest(struct sbt_waited_for *w, __u32 for_t
 /*
  * Charge @ns to task @tid, which had the CPU that thread @index waited for. A global function,
  * because the verifier checks global functions once and not for each caller. State is kept in the
- * account, because the verifier would follow registers along each path through a loop.
+ * account: the verifier would follow the values of registers along each path through a loop.
  */
 __noinline int runs_add(__u32 index, __u32 tid, __u64 ns)
 {

@@ -17,19 +17,22 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile struct sbt_config config;
-/* counts initializations of barriers: after one, the words read from a barrier may be outdated */
+/*
+ * incremented at each initialization of a barrier: words that were read from a barrier earlier may
+ * then be outdated
+ */
 volatile __u32 epoch = 1;
 /*
- * --aggregate: number of libraries loaded and unloaded: after each, an address may belong to
- * another library.
+ * --aggregate: incremented when a library is loaded or unloaded, because an address may then belong
+ * to another library.
  */
 volatile __u32 mappings;
-volatile __u32 keep_words; /* set where every initialization of a barrier is seen */
+volatile __u32 keep_words; /* 1: every initialization of a barrier is seen, so words may be kept */
 /* 0 until everything is attached, so that all data begins at the same moment */
 volatile __u32 armed;
 struct sbt_counts counts[SBT_COUNT_SLOTS];
 __u32 marks[SBT_MARKS];
-volatile __u32 ended; /* accounts do not change any more after the end of tracing */
+volatile __u32 ended; /* tracing has ended, and accounts no longer change */
 
 /*
  * Handle the first crossing of a thread, or any crossing of a thread that is not traced. Return 1 +
@@ -44,8 +47,8 @@ __noinline int thread_admit(__u32 tgid, __u32 tid)
 }
 
 /*
- * Number of words before the phase in which the beginning of a std::barrier is searched: the data
- * of its completion function lies in between.
+ * The beginning of a std::barrier is searched for in this number of words before its phase. The
+ * data of the completion function lies between the two.
  */
 #define STD_SEARCHED 16
 
@@ -57,12 +60,12 @@ struct std_barrier {
 };
 
 #define STD_COUNT_MAX  0x7fffffff
-#define STD_COMPLETION 24 /* offset of the function, which is one byte or more */
+#define STD_COMPLETION 24 /* offset of the completion function, which has at least one byte */
 
 /*
  * Return the address of the barrier with this phase; 0: not found. The type of the completion
- * function, and so its size, is not known here. Words that look like the members before it can
- * hardly be anything else. Global for the same reason as thread_admit().
+ * function, and so its size, is not known here. So the words are searched for values that look like
+ * the barrier's first members. Global for the same reason as thread_admit().
  */
 __noinline __u64 std_begin(__u64 phase)
 {
@@ -121,7 +124,10 @@ static __noinline int passed_read(struct pt_regs *ctx, struct sbt_thread *t,
 						       : SBT_RESULT_VALUE;
 		return 0;
 	}
-	/* Both arguments hold the same address; otherwise the predicate has another layout. */
+	/*
+	 * Both arguments should be the same address. If they differ, the predicate has an unknown
+	 * layout.
+	 */
 	twin = t->words;
 	t->words = 0;
 	old = twin == t->object ? arg_fetch(ctx, number, what) : ARG_UNREAD;
@@ -135,8 +141,8 @@ static __noinline int passed_read(struct pt_regs *ctx, struct sbt_thread *t,
 	if (begin && spec->role == SBT_ROLE_MARK_ENTER && !has_ticket(begin, old))
 		begin = 0;
 	/*
-	 * Read this last: if the phase is still the same, all the words that were read belong to
-	 * it.
+	 * Read the phase again at the end: if it is still the same, all words that were read belong
+	 * to it.
 	 */
 	if (bpf_probe_read_user(&now, sizeof(now), (void *)t->object))
 		return 0;
@@ -191,8 +197,8 @@ static __always_inline void arrive_now(struct pt_regs *ctx, struct sbt_thread *t
 
 /*
  * Note the phase of a wait inside arrive_and_wait(), which is a function in unoptimised code. Other
- * threads may arrive and wait in two steps: the phase shows which of their waits belong to the same
- * episode.
+ * threads may call arrive() and wait() separately. The phase shows which of these waits belong to
+ * the same episode.
  */
 static __noinline int phase_inside(struct pt_regs *ctx, struct sbt_thread *t, __u32 number)
 {
@@ -208,7 +214,7 @@ static __noinline int phase_inside(struct pt_regs *ctx, struct sbt_thread *t, __
 	if (old == ARG_UNREAD)
 		return 0;
 	t->result = SBT_RESULT_PASSED | (__u8)old;
-	/* As in passed_read(), take the team's size if the phase is still the same. */
+	/* As in passed_read(), use the team's size only if the phase is still the same. */
 	if (!bpf_probe_read_user(&words, sizeof(words), (void *)t->object) &&
 	    words <= STD_COUNT_MAX && !bpf_probe_read_user(&now, sizeof(now), (void *)phase) &&
 	    now == (__u8)old)
@@ -217,9 +223,9 @@ static __noinline int phase_inside(struct pt_regs *ctx, struct sbt_thread *t, __
 }
 
 /*
- * Set the call site of a region's function that ends by a jump to the barrier. There is no call at
- * that jump, so the function itself is the call site: its address + 2, because its address + 1
- * stands for its end.
+ * Set the call site of a barrier that a region's function reaches by a jump at its end. There is no
+ * call instruction, so the function itself is the call site. Use its address + 2, because its
+ * address + 1 means the end of the region.
  */
 static __noinline int tail_of_region(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
 {
@@ -253,8 +259,8 @@ static __always_inline int arrive(struct pt_regs *ctx)
 		return 1;
 	if (t->arrive_ns) {
 		/*
-		 * The thread is already inside: that function called this one, or the first call
-		 * never returned.
+		 * The thread is already inside: the function of its arrival has called this
+		 * function, or never returned.
 		 */
 		if (still_inside(ctx, t)) {
 			if (spec->flags & SBT_SPEC_PHASE && t->family == SBT_FAMILY_STD)
@@ -319,7 +325,7 @@ static __always_inline int arrive(struct pt_regs *ctx)
 /* Offset in pthread_barrier_t of the 8 bytes that hold the count in all known layouts. */
 #define PTHREAD_WORDS 8
 
-/* Read the words that can be read only at the departure. */
+/* Read the words of a barrier that can be read only at the departure. */
 static __noinline int words_at_end(struct sbt_thread *t)
 {
 	__u64 made = t ? t->words : 0;
@@ -359,7 +365,7 @@ static __noinline int reduce_synchronized(struct pt_regs *ctx, const struct sbt_
 	result = PT_REGS_RC(ctx);
 	if (!result)
 		return 1;
-	/* In a critical section all threads get 1. */
+	/* Where threads reduce in a critical section, the call returns 1 to all of them. */
 	if (result != 1 || t->index != 1 || t->words <= SBT_REDUCE_NO_TREE)
 		return 0;
 	if (spec->what.disp == SBT_REDUCE_BEGIN)
@@ -381,8 +387,8 @@ static __always_inline int depart(struct pt_regs *ctx, int by)
 	if (by == BY_EXIT && !((t->proc_flags & SBT_PROC_BY_EXIT) || (t->how & SBT_SPEC_RETS)))
 		return 0;
 	/*
-	 * A pair begins in one function and ends in another, so the stack pointers cannot be
-	 * compared.
+	 * A crossing of a pair begins in one function and ends in another, so the stack pointers
+	 * cannot be compared.
 	 */
 	if (by == BY_END ? !(t->how & SBT_SPEC_PAIR) || t->spec != spec_index(ctx)
 			 : t->how & SBT_SPEC_PAIR)
@@ -499,7 +505,10 @@ static __noinline int report_shared(struct sbt_proc *p, __u32 tgid, __u64 addres
 	return 0;
 }
 
-/* Note that a barrier is initialized. @report: report shared barriers, from Linux 5.17 on. */
+/*
+ * Note that a barrier is initialized. @report: report shared barriers, which works from Linux 5.17
+ * on.
+ */
 static __always_inline int barrier_init_note(struct pt_regs *ctx, bool report)
 {
 	/*
@@ -547,8 +556,8 @@ static __always_inline bool in_inlined_wait(struct pt_regs *ctx, const struct sb
 }
 
 /*
- * Return 0 if the thread is not inside a crossing, else -1. If it has left a crossing unseen,
- * abandon that crossing.
+ * Return 0 if the thread is not inside a crossing, else -1. If it left a crossing without a
+ * departure that was seen, abandon that crossing.
  */
 static __noinline int mark_outside(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
 {
@@ -556,7 +565,7 @@ static __noinline int mark_outside(struct pt_regs *ctx, struct sbt_thread *t, __
 		return -1;
 	if (!t->arrive_ns)
 		return 0;
-	/* The loop of an inlined wait may pass its beginning again. */
+	/* The loop of an inlined wait may reach the loop's beginning, where the probe is, again. */
 	if (in_inlined_wait(ctx, t) ? t->entry == PT_REGS_IP(ctx) : still_inside(ctx, t))
 		return -1;
 	crossing_write(index, t->tid, 0, bpf_ktime_get_ns());
@@ -570,7 +579,7 @@ static __always_inline bool mark_arrive(struct pt_regs *ctx, struct sbt_thread *
 	if (mark_outside(ctx, t, index))
 		return false;
 	t->object = object;
-	t->ip = PT_REGS_IP(ctx) + 1; /* as if a function had been called there */
+	t->ip = PT_REGS_IP(ctx) + 1; /* as if a function had been called at the marker */
 	t->words_object = 0;
 	t->words = 0;
 	t->label = 0;
@@ -613,7 +622,7 @@ static __always_inline void mark_leave(struct pt_regs *ctx, __u32 number, __u64 
 
 /*
  * Write a record for the beginning or end of a conceptual phase, or for an access to another
- * thread's data: the record has what the thread did since its last departure. @data: the number of
+ * thread's data: the record says what the thread did since its last departure. @data: the number of
  * the other thread in the upper half, the number of bytes in the lower.
  */
 static __noinline int mark_write(struct sbt_thread *t, __u32 index, __u32 label, __u32 what,

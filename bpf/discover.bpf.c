@@ -2,10 +2,11 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Find barriers without a name: threads wait on a condition variable or a futex, and one thread
- * wakes them all. Each wait and each wake-up is a candidate, which user space classifies. From then
- * on, crossings of a barrier are recorded like those of any barrier, and waits on other objects
- * cost only a check. There are no return probes here: pthread_cond_wait is a cancellation point,
- * and unwinding through a return probe breaks the process.
+ * wakes them all. Each wait and each wake-up is a candidate, from which user space classifies the
+ * object. Once an object is classified as a barrier, its crossings are recorded like those of any
+ * barrier. Waits on an object that is no barrier cost only a check. There are no return probes
+ * here: pthread_cond_wait is a cancellation point, and unwinding through a return probe breaks the
+ * process.
  */
 #include "account.h"
 #include "callers.h"
@@ -32,7 +33,7 @@ static __always_inline __u32 object_state(const struct sbt_thread *t, __u64 addr
 
 /*
  * Note that a thread waits on the object: the next wake-up is worth a record. Call this after the
- * time of the wait was taken, so that a wake-up that clears the note has a later time.
+ * clock was read for the wait. A wake-up that clears the note then has a later time.
  */
 static __noinline int object_waits(struct sbt_thread *t)
 {
@@ -56,7 +57,7 @@ static __noinline int object_waits(struct sbt_thread *t)
 /*
  * The first process in which a thread waited, or woke others. A second such process, or a fork,
  * sets several_tgids. Processes may share the objects on which they wait, at different addresses.
- * It is then not known whether a thread waits on an object.
+ * Once the flag is set, it is not known whether a thread waits on an object.
  */
 static volatile __u32 first_tgid;
 volatile __u32 several_tgids;
@@ -74,7 +75,7 @@ static __always_inline bool may_share(const struct sbt_thread *t)
 
 /*
  * Return whether no thread has begun to wait on the object since the last wake-up. If the object is
- * not known (any more), a thread may have begun to wait.
+ * not known (any more), return false, because a thread may have begun to wait.
  */
 static __noinline int object_empty(struct sbt_thread *t)
 {
@@ -92,8 +93,8 @@ static __noinline int object_empty(struct sbt_thread *t)
 		return 0;
 	}
 	/*
-	 * Write only on a change: threads that wake at the same time would contend for the cache
-	 * line.
+	 * Write only if the value changes, because threads that wake others at the same time would
+	 * contend for the cache line.
 	 */
 	if (!*(volatile __u32 *)&state->waits)
 		return 1;
@@ -114,7 +115,7 @@ static __noinline int cond_hits_add(struct sbt_thread *t)
 	return hits_add(t, role, looks, looks);
 }
 
-/* Count a probe hit that is no crossing as a cost. */
+/* Count a probe hit that is no crossing, because it costs time. */
 static __always_inline void count_hit(struct sbt_thread *t)
 {
 	if (++t->waiting.looks >= SBT_LOOKS_STEP)
@@ -230,7 +231,7 @@ static __always_inline bool is_inside(struct pt_regs *ctx, struct sbt_thread *t,
 	return false;
 }
 
-/* Return the caller as callers_walk() would, where one step is enough. */
+/* Return the same caller as callers_walk(), in the cases where one step is enough. */
 static __always_inline __u64 one_caller(const struct sbt_frame_rule *rule, const struct sbt_walk *w)
 {
 	__u64 cfa = (rule->flags & SBT_FRAME_BY_FP ? w->from.fp : w->from.sp) + (__s64)rule->cfa,
@@ -286,8 +287,8 @@ static __noinline int note_callers(struct pt_regs *ctx, struct sbt_thread *t, __
 }
 
 /*
- * Do the same for a semaphore, with one more caller: often a function only waits on behalf of its
- * caller.
+ * Do the same as note_callers() for a semaphore, with one more caller: often a function only waits
+ * on behalf of its caller.
  */
 static __noinline int note_sem_callers(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
 {
@@ -383,8 +384,8 @@ int cond_wait(struct pt_regs *ctx)
 
 /*
  * Note a wait on a semaphore. Threads may synchronize by several semaphores, and the report
- * mentions that. Nothing is written if the thread need not wait. The value is the first member in
- * glibc and in musl; musl keeps a flag in the uppermost bit.
+ * mentions that. Nothing is written if the thread need not wait. The semaphore's value is its first
+ * member in glibc and in musl; musl keeps a flag in the uppermost bit.
  */
 SEC("?uprobe")
 int sem_wait(struct pt_regs *ctx)
@@ -484,7 +485,7 @@ int cond_wake(struct pt_regs *ctx)
 #else
 #define NR_FUTEX 202
 #endif
-/* These numbers are the same on all architectures. */
+/* These system call numbers are the same on all architectures. */
 #define NR_FUTEX_WAITV	 449
 #define NR_FUTEX_WAKE	 454
 #define NR_FUTEX_WAIT	 455
@@ -520,7 +521,7 @@ static __always_inline __u64 syscall_arg(struct pt_regs___kernel *regs, __u32 n)
 #if defined(__TARGET_ARCH_arm64)
 	__u64 all[4] = {};
 
-	/* regs[0] still holds the first argument, except in a restarted call. */
+	/* regs[0] still holds the first argument, unless the kernel has restarted the call. */
 	bpf_probe_read_kernel(all, sizeof(all), &regs->regs);
 	return all[n & 3];
 #else

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Find waits for the end of other threads where threads' time is not accounted for. With
- * accounting, account.bpf.c knows since when a thread has been blocked. Here the time is noted for
- * threads that are in no barrier.
+ * accounting, account.bpf.c knows since when a thread has been blocked. Without accounting, the
+ * programs here note that time for threads that are in no barrier.
  */
 #include "join.h"
 
@@ -36,7 +36,7 @@ int BPF_PROG(join_waking, struct task_struct *task)
 {
 	struct sbt_thread *t = thread_outside(task->pid);
 
-	/* If it was woken before it left its CPU, it did not wait. */
+	/* A thread that was woken before it left its CPU did not wait. */
 	if (t && t->out_ns && !task->on_cpu)
 		join_ended(task, 0, t->out_ns, config.aggregate ? t->summing.depart_ns : 0,
 			   bpf_ktime_get_ns());

@@ -37,8 +37,8 @@ static __always_inline __u64 word_of_end(struct task_struct *current)
 
 /*
  * Report (SBT_REC_JOINED) if @task waited for the current task to end. The current task is waking
- * it. @since: when @task was blocked (ns). @addr: the word at which @task waits, without the lowest
- * bits; 0: not known. @after: the last departure of @task (ns), if sums are kept. Return 0.
+ * @task. @since: when @task was blocked (ns). @addr: the word at which @task waits, without the
+ * lowest bits; 0: not known. @after: the last departure of @task (ns), if sums are kept. Return 0.
  */
 static __noinline int join_ended(struct task_struct *task, __u64 addr, __u64 since, __u64 after,
 				 __u64 now)

@@ -154,7 +154,8 @@ struct task_struct {
 	/* Address of the user-space word at which its end can be waited for. */
 	int *clear_child_tid;
 	int nr_cpus_allowed;
-	unsigned int on_cpu; /* narrower in newer kernels: an unsigned type fits any */
+	/* newer kernels have a narrower type; CO-RE reads any unsigned type into this one */
+	unsigned int on_cpu;
 	unsigned int in_iowait : 1;
 	void *stack;
 	struct files_struct *files;
@@ -230,7 +231,10 @@ struct socket {
 	struct sock *sk;
 };
 
-/* What overlayfs maps: a file of the underlying file system, which begins with a struct file. */
+/*
+ * The file that overlayfs maps: a file of the underlying file system. The struct begins with a
+ * struct file.
+ */
 struct backing_file {
 	struct path user_path;
 };
@@ -279,7 +283,7 @@ struct linux_binprm;
 #define SIGCONT 18
 #define SIGSTOP 19
 
-/* The default of x86-64 and arm64. */
+/* The default size of a kernel stack on x86-64 and arm64. */
 #define THREAD_SIZE 16384
 
 #define EBUSY 16

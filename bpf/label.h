@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Barriers and phases that a program names with the markers of include/sbt/sbt.h. Each name gets a
- * number. User space gets the number and the name once, while the thread is at the marker, because
- * the text may be gone a moment later.
+ * number. User space gets the number and the name once, while a thread is at the marker, because
+ * the program may overwrite the text a moment later.
  */
 #ifndef BPF_LABEL_H
 #define BPF_LABEL_H
@@ -27,7 +27,10 @@ static __always_inline __u32 label_number(const struct sbt_label_key *key)
 	return (__u32)(h >> 32) | 1;
 }
 
-/* Send @key's name with its @number to user space. Return 0, or -1 if there was no room. */
+/*
+ * Send the name that @key points at, and its @number, to user space. Return 0, or -1 if there was
+ * no room.
+ */
 static __noinline int label_send(const struct sbt_label_key *key, __u32 number, __u32 tid, __u64 ip)
 {
 	struct sbt_label *l;

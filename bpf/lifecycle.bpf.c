@@ -89,8 +89,8 @@ static __always_inline __u64 thread_pointer(const struct task_struct *task)
 }
 
 /*
- * -a: note that from now on the process can synchronize with other threads or processes, even if it
- * is not known yet.
+ * -a: note that from now on the process has other threads or processes with which it can
+ * synchronize. The process itself may not be known yet.
  */
 static __always_inline void note_forked(const struct task_struct *parent,
 					const struct task_struct *child, __u64 now)
@@ -220,7 +220,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	return 0;
 }
 
-/* Return the known facts about the program that the process runs, or NULL. */
+/* Return what user space has found out about the program that the process runs, or NULL. */
 static __always_inline struct sbt_verdict *program_verdict(struct task_struct *task)
 {
 	struct sbt_file key = {};
@@ -304,11 +304,12 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 }
 
 /*
- * The dynamic linker calls _dl_debug_state for debuggers: after it has mapped a program's libraries
- * and before any of their code runs, and again around every dlopen and dlclose. In a traced process
- * these libraries may contain barriers, or may replace another library at its address. If the probe
- * is only in the processes that were named, user space finds the mappings of other processes in
- * another way (user/attach/mappings.c), because emulators read the dynamic linker's code.
+ * The dynamic linker calls _dl_debug_state for debuggers: once after it has mapped a program's
+ * libraries and before any of their code runs, and then before and after every dlopen and dlclose.
+ * In a traced process these libraries may contain barriers, or may replace another library at its
+ * address. If the probe is only in the processes that were named, user space finds the mappings of
+ * other processes in another way (user/attach/mappings.c), because emulators read the dynamic
+ * linker's code.
  */
 SEC("?uprobe")
 int loader_state(struct pt_regs *ctx)

@@ -10,8 +10,8 @@
 #include "maps.h"
 
 /*
- * Note that the thread has hit probes of @role (enum sbt_role) @hits times, @idle times without any
- * use. Report (SBT_REC_HOT) a process with many useless hits. Return 0.
+ * Note that the thread has hit probes of @role (enum sbt_role) @hits times, and that @idle of these
+ * hits were useless. Report (SBT_REC_HOT) a process with many useless hits. Return 0.
  */
 static __noinline MAYBE_UNUSED int hits_add(const struct sbt_thread *t, __u32 role, __u32 hits,
 					    __u32 idle)

@@ -5,9 +5,12 @@
 #define BPF_MAPS_H
 
 #include "kernel.h"
-#include "state.h"
+#include "sbt/state.h"
 
-/* Targets of tail calls that never happen: stack_of_its_own(). One for each attach method. */
+/*
+ * Targets of the tail calls in stack_of_its_own(), which never happen. One map for each attach
+ * method.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
@@ -47,8 +50,8 @@ struct {
 
 /*
  * What user space has found out about a process since its entry was made. This is a separate map,
- * which only user space writes: otherwise a process that executes another program at that moment
- * would get the state of the former program back.
+ * which only user space writes. If user space wrote the entry in `procs`, it could overwrite the
+ * new state of a process that executes another program at that moment.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -75,8 +78,8 @@ struct {
 } owners SEC(".maps") __weak;
 
 /*
- * One entry if no times are accounted for, else as many as `threads`. User space maps it to read
- * it.
+ * One entry if no times are accounted for, else as many entries as in `threads`. User space maps
+ * this array to read it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -86,7 +89,10 @@ struct {
 	__type(value, struct sbt_account);
 } accounts SEC(".maps") __weak;
 
-/* One entry if no counters are used, else as many as `threads`. User space maps it to read it. */
+/*
+ * One entry if no counters are used, else as many entries as in `threads`. User space maps this
+ * array to read it.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -108,7 +114,7 @@ struct {
 	__type(value, __u32);
 } inner_tids SEC(".maps") __weak;
 
-/* The counters themselves. Key: number of the counter x CPUs + CPU. */
+/* The counters themselves. Key: (number of the counter) x (number of CPUs) + CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__uint(max_entries, 1);
@@ -124,8 +130,8 @@ struct {
 } files SEC(".maps") __weak;
 
 /*
- * By process: number of its crossings, or possible crossings, that were refused until user space
- * knew how to trace its program.
+ * Key: the process. Value: number of its crossings, or possible crossings, that were refused
+ * because user space did not know yet how to trace its program.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -135,8 +141,8 @@ struct {
 } early SEC(".maps") __weak;
 
 /*
- * -a: by process. The entry stays after the process has exited, until another process has its
- * number.
+ * -a. Key: the process. The entry stays after the process has exited, until another process gets
+ * its number.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -145,7 +151,7 @@ struct {
 	__type(value, struct sbt_forked);
 } forked SEC(".maps") __weak;
 
-/* How to find the caller of a frame. */
+/* The rules by which the caller of a frame is found. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1);
@@ -169,7 +175,7 @@ struct {
 	__type(value, struct sbt_spec);
 } specs SEC(".maps") __weak;
 
-/* Without cookies: the index in `specs`, by the offset of the probe in its page. */
+/* Used without cookies. Key: the offset of the probe in its page; value: its index in `specs`. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, SBT_PAGE_PROBE_SITES);
@@ -177,7 +183,10 @@ struct {
 	__type(value, __u32);
 } page_places SEC(".maps") __weak;
 
-/* The index in `specs` where several probes have the same offset. */
+/*
+ * Used without cookies, if several probes have the same offset. Key: that offset, and the code
+ * there; value: the index in `specs`.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, SBT_SPECS);
@@ -223,8 +232,8 @@ struct {
 } objects SEC(".maps") __weak;
 
 /*
- * For --aggregate; otherwise these maps have one entry each. `lately` is indexed like `threads`.
- * User space maps `sums`.
+ * Used with --aggregate; without it, each of these maps has one entry. `lately` is indexed by the
+ * thread's slot. `sums` is mapped into user space.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -257,8 +266,8 @@ struct {
 } meetings SEC(".maps") __weak;
 
 /*
- * Slots of `sums` and `meetings` that belonged to threads and processes that have exited. User
- * space has read and cleared them.
+ * Free slots of `sums` and `meetings`, which belonged to threads and processes that have exited.
+ * User space has read and cleared these slots.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
@@ -329,7 +338,7 @@ static __always_inline __u32 proc_flags(const struct sbt_proc *p, __u32 tgid)
 	__u64 word;
 	int i;
 
-	/* Look twice, in case the entry of another process has just replaced this entry. */
+	/* Try twice, in case the entry of another process has just replaced this entry. */
 #pragma unroll
 	for (i = 0; i < 2; i++) {
 		found = bpf_map_lookup_elem(&judged, &tgid);
@@ -352,8 +361,8 @@ static __always_inline __u64 proc_detached(const struct sbt_proc *p, __u32 tgid)
 		return 0;
 	detached = *(volatile __u64 *)&found->detached;
 	/*
-	 * The entry of another process may just be replacing this entry: the word of the new entry
-	 * is then written first.
+	 * The entry of another process may be replacing this entry right now. `word` of the new
+	 * entry is then written first, so its upper half shows this.
 	 */
 	return *(volatile __u64 *)&found->word >> 32 == p->inc ? detached : 0;
 }
@@ -454,9 +463,9 @@ static __always_inline void *ring_reserve(__u32 cpu, __u64 size)
 }
 
 /*
- * Return the flag that wakes the reader if the ring is filling up. The reader polls on a timer, and
- * rarely if few records arrive. It is woken when the ring is a quarter full, which is early enough
- * for stack samples: they use up to half of a ring.
+ * Return the flag that wakes the reader if the ring is filling up. The reader polls on a timer, at
+ * long intervals if few records arrive. It is woken when the ring is a quarter full, which is early
+ * enough for stack samples: they use up to half of a ring.
  */
 static __always_inline __u64 wake_if_full(void *ring)
 {
@@ -638,7 +647,8 @@ static __always_inline void event_program(struct sbt_event *e, struct task_struc
 
 /*
  * Report to user space that a process has other mappings than before. @hold: stop the process,
- * which has not run any of the new code yet, until user space has examined it and attached.
+ * which has not run any of the new code yet, until user space has examined it and attached its
+ * probes.
  */
 static __always_inline void mappings_changed(struct sbt_proc *p, __u32 tgid, __u32 tid, bool hold)
 {
@@ -658,8 +668,8 @@ static __always_inline void mappings_changed(struct sbt_proc *p, __u32 tgid, __u
 /*
  * Return whether the process may be stopped for a moment without side effects. A parent is notified
  * of a stopped child, and parents such as su act on it. So only COMMAND itself is stopped, as a
- * child of sbt-trace. COMMAND must have a single thread. This is the case after exec, in the
- * dynamic linker, and in most programs at the first parallel region.
+ * child of sbt-trace. COMMAND must have a single thread, as it has after exec, in the dynamic
+ * linker, and usually at the first parallel region.
  */
 static __always_inline bool may_hold(struct task_struct *task)
 {

@@ -18,7 +18,7 @@ extern int thread_admit(__u32 tgid, __u32 tid);
 
 enum { BY_SESSION, BY_EXIT, BY_CALLER };
 
-/* The data that the programs in this file look up at each hit. */
+/* The data that each program in this file looks up when a probe is hit. */
 struct here {
 	struct sbt_thread *t;
 	struct sbt_teams *own_teams;
@@ -72,7 +72,10 @@ static __always_inline bool here_enter(struct here *h, struct pt_regs *ctx)
 		!((h->t->proc_flags & SBT_PROC_BY_EXIT) && (h->spec->flags & SBT_SPEC_NO_EXITS)));
 }
 
-/* Return the value that a program returns at an entry: 0 if the return probe is to see the end. */
+/*
+ * Return the value that a program returns at the entry of a function: 0 if the return probe is to
+ * see the function's end, else 1.
+ */
 static __always_inline int here_end(const struct here *h)
 {
 	return h->t->proc_flags & SBT_PROC_BY_EXIT ? 1 : 0;
@@ -97,8 +100,8 @@ static __always_inline void teams_trim(struct sbt_teams *own_teams, __u64 sp)
 }
 
 /*
- * Record that a worker at the end of a region continues, in a region that was begun at @begun_ns;
- * 0: not known.
+ * Record that a worker that waited at the end of a region continues in the next region. @begun_ns:
+ * when that region was begun; 0: not known.
  */
 static __noinline int team_resume(struct sbt_thread *t, struct sbt_teams *own_teams, __u32 index,
 				  __u64 begun_ns)
@@ -119,9 +122,9 @@ static __noinline int team_resume(struct sbt_thread *t, struct sbt_teams *own_te
 
 /*
  * Begin the wait of a thread that has begun a region: until it runs the region's function it waits
- * for its workers, spinning or not. The wait is kept in the fields for waits for a turn, because a
- * thread cannot wait for a turn at that time. The BPF programs call this function directly, to save
- * stack: Linux before 6.13 adds up the stacks of all calls.
+ * for its workers, spinning or not. The wait is kept in the fields for waits for a turn, which are
+ * free because a thread cannot wait for a turn at that time. The BPF programs call this function
+ * directly, to save stack: Linux before 6.13 adds up the stacks of all calls.
  */
 static __noinline int team_await_begin(void)
 {
@@ -162,8 +165,8 @@ static __noinline int team_await_end(void)
 /* --- the thread that begins a region ---------------------------------------------------------- */
 
 /*
- * Return whether the function is the program's own and has had a probe in another process. Such a
- * probe is attached to the file, so all processes have it.
+ * Return whether the function belongs to the program file and has had a probe in another process.
+ * Such a probe is attached to the file, so all processes of the program have it.
  */
 static __always_inline bool outlined_in_program(struct task_struct *task, __u64 fn)
 {
@@ -226,8 +229,8 @@ static __noinline int outlined_known(struct pt_regs *ctx, const struct here *h, 
 }
 
 /*
- * Begin a region; @seen: its function has a probe. Return SBT_TEAM_AMBIGUOUS if another region has
- * the same key, else 0.
+ * Begin a region. @seen: the region's function has a probe. Return SBT_TEAM_AMBIGUOUS if another
+ * region has the same key, else 0.
  */
 static __noinline int region_begin(struct sbt_region_key *key, __u64 object, __u32 seen,
 				   __u32 number)
@@ -255,7 +258,10 @@ static __noinline int region_begin(struct sbt_region_key *key, __u64 object, __u
 	return 0;
 }
 
-/* Return 0 if the region's end is to be seen, else 1. */
+/*
+ * Note that the thread begins a region. Return 0 if the return probe is to see the region's end,
+ * else 1.
+ */
 static __noinline int region_enter_at(struct pt_regs *ctx)
 {
 	struct sbt_region_key key = {}, unknown = {};
@@ -354,8 +360,8 @@ static __noinline int region_leave_at(struct pt_regs *ctx, int by)
 /* --- tasks ------------------------------------------------------------------------------------ */
 
 /*
- * Report that the process has tasks. The probe that was hit is no longer needed. Return 0 if the
- * tasks were reported.
+ * Report that the process has tasks, after which the probe that was hit is no longer needed. Return
+ * 0 if the report was sent.
  */
 static __noinline int report_tasks(struct pt_regs *ctx, struct sbt_proc *p)
 {
@@ -390,14 +396,17 @@ static __noinline int outlined_alone(struct pt_regs *ctx, __u64 fn)
 	if (!known)
 		return 0;
 	p = bpf_map_lookup_elem(&procs, &key.tgid);
-	/* A task hits the probes at its beginning and its end. */
+	/*
+	 * The process is known to have tasks. A task hits the probes at its beginning and at its
+	 * end.
+	 */
 	if (p && p->tasks_inc == p->inc)
 		__sync_fetch_and_add(&p->looks, 2);
 	/* Entries at the same time may be counted only once, because this is not atomic. */
 	*known += SBT_OUTLINED_ALONE;
 	/*
-	 * The function is reported again if the probe is still there after the same number of
-	 * further entries.
+	 * The function is reported again after each further SBT_OUTLINED_ALONE_MAX entries, as long
+	 * as the probe is attached.
 	 */
 	if (*known / SBT_OUTLINED_ALONE % SBT_OUTLINED_ALONE_MAX)
 		return 0;
@@ -413,7 +422,7 @@ int task_made(struct pt_regs *ctx)
 
 	if (armed != ARMED_ALL || !p)
 		return 0;
-	/* Removing the probe takes a while, and there may be many tasks meanwhile. */
+	/* Removing the probe takes a while, and many tasks may hit it until it is removed. */
 	__sync_fetch_and_add(&p->looks, 1);
 	if (p->tasks_inc == p->inc)
 		return 0;
@@ -469,7 +478,7 @@ static __noinline int outlined_enter_at(struct pt_regs *ctx)
 	key.data = arg_or(ctx, h.number, object, 0);
 	r = bpf_map_lookup_elem(&regions, &key);
 	if (!r && h.spec->family == SBT_FAMILY_LIBOMP) {
-		/* Perhaps a region without an argument. */
+		/* Perhaps this is a region without an argument. */
 		key.data = 0;
 		r = bpf_map_lookup_elem(&regions, &key);
 	}
@@ -525,7 +534,7 @@ static __always_inline void join_arrive(struct here *h, const struct sbt_team *t
 	if (t->arrive_ns)
 		crossing_write(h->index, h->tid, 0, bpf_ktime_get_ns());
 	t->object = top->object;
-	t->ip = top->fn + 1; /* the function itself: its line is the pragma's */
+	t->ip = top->fn + 1; /* the function itself, which has the line of the pragma */
 	t->entry = 0;
 	t->sp = top->region_sp;
 	t->words = 0;

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Keep the recent past of traced threads. It is needed because a thread knows only at the end of
- * its wait for which thread it waited. At each change of a thread's state, the sums of its times
- * are kept. All sums of the last few changes are kept. The older the changes, the fewer of them are
- * kept. So the sums at any moment are known: exactly in the recent past, and by interpolation
- * before that.
+ * its wait for which thread it waited. The sums of a thread's times are stored at each change of
+ * its state. For the last few changes, all sums are kept. The older the changes, the fewer of their
+ * sums are kept. So the sums are known exactly for the recent past, and by interpolation for
+ * earlier moments.
  */
 #ifndef BPF_PAST_H
 #define BPF_PAST_H
@@ -15,7 +15,7 @@
 #define PAST_LEVELS  12
 #define PAST_KEPT    4 /* a power of two */
 #define PAST_REST_NS 1000000000
-#define PAST_SHIFT   10 /* sums are kept in units of 1,024 ns, modulo 2^32 */
+#define PAST_SHIFT   10 /* sums of times are kept in units of 2^10 ns, modulo 2^32 */
 #define PAST_NONE    (PAST_LEVELS * PAST_KEPT)
 
 struct past_sums {
@@ -36,8 +36,9 @@ struct sbt_past {
 	__u64 before_ns, after_ns;
 	__u32 grew[SBT_TIMES]; /* result of past_grow(), in the unit of the sums */
 	/*
-	 * Change number n is at level i if 2^i divides n and 2^(i + 1) does not; the last level
-	 * also has all further changes. The last entry holds the present sums, for past_grow().
+	 * Change number n is at level i if 2^i divides n and 2^(i + 1) does not. Changes that would
+	 * be above the last level are at the last level. The last entry holds the present sums, for
+	 * past_grow().
 	 */
 	struct past_sums sums[PAST_LEVELS * PAST_KEPT + 1];
 };
@@ -90,7 +91,7 @@ static __always_inline __u32 lowest_bit(__u32 n)
 #undef ANY
 }
 
-/* Keep the thread's sums at a change of its state. */
+/* Store the thread's sums at a change of its state. */
 static __always_inline void past_write(struct sbt_past *p, struct sbt_account *a)
 {
 	__u64 now = a->since_ns, at;
@@ -140,7 +141,7 @@ __noinline int past_switched(__u32 out, __u32 in)
 	return 0;
 }
 
-/* Begin the past of thread @index, which has just been created. */
+/* Begin to keep the past of thread @index, which has just been created. */
 __noinline int past_begin(__u32 index)
 {
 	struct sbt_account *a = bpf_map_lookup_elem(&accounts, &index);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
-/* The values that a probe reads, for all programs that are attached as probes. */
+/* Read the values that a spec describes, for all programs that are attached as probes. */
 #include "probe.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

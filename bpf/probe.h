@@ -10,8 +10,8 @@
 #include "maps.h"
 
 /*
- * Return the number of the probe's spec where several probes have the same offset in their pages.
- * Return SBT_SPECS, which is no spec's number, if there is no spec.
+ * Return the number of the probe's spec if several probes have the same offset in their pages. If
+ * there is no such spec, return SBT_SPECS, which is no valid number.
  */
 static __noinline __attribute__((unused)) __u32 spec_by_code(__u64 ip)
 {
@@ -37,7 +37,7 @@ static __always_inline __u32 spec_index(struct pt_regs *ctx)
 	return index ? *index : 0;
 }
 
-/* A value that cannot be read. No address, count or number has this value. */
+/* Stands for a value that cannot be read. No address, count or number has this value. */
 #define ARG_UNREAD 0x8000000000000001ULL
 
 /* The type that a global function must declare for the context of a probe. */
@@ -62,10 +62,10 @@ static __always_inline __u64 arg_known(__u64 value, __u64 other)
 }
 
 /*
- * Return whether this is the end of a session. At the end the instruction pointer is in the caller,
- * while the helper still returns the address of the probe. The kernel has a function for this
- * (bpf_session_is_return), but Linux 7.2 has changed its arguments: libbpf then refuses all
- * programs of an object that declares it differently.
+ * Return whether the program is called at the end of a session. Then the instruction pointer is in
+ * the caller, while bpf_get_func_ip() still returns the address of the probe. The kernel has a
+ * function for this (bpf_session_is_return), but Linux 7.2 has changed its arguments: libbpf then
+ * refuses all programs of an object that declares it differently.
  */
 static __always_inline bool session_is_return(struct pt_regs *ctx)
 {

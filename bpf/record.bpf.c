@@ -145,8 +145,8 @@ static __always_inline void account_leave(struct sbt_account *a)
 }
 
 /*
- * --aggregate: abandon a crossing that was never left, or left unseen. This function uses no
- * atomics that return a value, because all kernels run it for exiting threads.
+ * --aggregate: abandon a crossing without a departure that was seen. This function uses no atomics
+ * that return a value, because all kernels run it for exiting threads.
  */
 static __noinline int sums_abandon(struct sbt_thread *t, __u64 now)
 {

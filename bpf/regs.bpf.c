@@ -2,9 +2,10 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Read the user registers of the threads of one process without stopping them. This is a separate
- * BPF object: it is loaded where nothing is traced, and a kernel that refuses it can still trace.
+ * BPF object, because it is also loaded where nothing is traced, and because sbt-trace can trace on
+ * a kernel that refuses it.
  */
-#include "regs.h"
+#include "sbt/regs.h"
 #include "userregs.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -15,7 +16,7 @@ __u32 wanted; /* the process, in the reader's PID namespace */
 
 struct return_instance {
 	unsigned long orig_ret_vaddr;
-	bool chained; /* shares its return location with the next instance */
+	bool chained; /* it shares its return location with the next instance */
 	struct return_instance *next;
 };
 
@@ -81,7 +82,10 @@ int thread_regs(struct bpf_iter__task *ctx)
 	regs.on_cpu = task->on_cpu != 0;
 	regs.switches = task->nvcsw + task->nivcsw;
 	from = user_regs(task);
-	/* What cannot be read stays 0: a stack pointer of 0 means none. */
+	/*
+	 * Registers that cannot be read stay 0. A stack pointer of 0 means that no register could
+	 * be read.
+	 */
 	if (from)
 		bpf_probe_read_kernel(regs.words, USER_REGS_SIZE, from);
 	note_returns(task, &regs);
@@ -90,7 +94,8 @@ int thread_regs(struct bpf_iter__task *ctx)
 }
 
 /*
- * Index: the cookie of the probe. The thread that is watched, and how often it has hit the probe.
+ * Two arrays, indexed by the probe's cookie: the thread that is watched, and how often it has hit
+ * the probe.
  */
 __u32 watched[SBT_REGS_RETURNED];
 __u64 returned[SBT_REGS_RETURNED];

@@ -54,9 +54,10 @@ static __noinline int sums_look_up(struct pt_regs *ctx, struct sbt_thread *t, __
 }
 
 /*
- * The handler time measured here does not include the time before and after the two programs. If
- * nothing is in the caches, the measured time grows by a larger factor than the cost of a crossing.
- * With this constant (ns) added, both grow by the same factor (tests/bench/run.py table.cold).
+ * The handler time measured here does not include the kernel's work before and after the two
+ * programs. With cold caches, the measured time therefore grows by a larger factor than the cost of
+ * a crossing. With this constant (ns) added, both grow by the same factor (tests/bench/run.py
+ * table.cold).
  */
 #define HANDLER_UNSEEN_NS 60
 
@@ -106,8 +107,8 @@ static __always_inline int sums_depart(struct pt_regs *ctx, struct sbt_thread *t
 	if (by == BY_EXIT && PT_REGS_SP(ctx) != t->sp)
 		return 0;
 	/*
-	 * The kernel has undone the changes of the return probe: the thread is at the return
-	 * address of its call.
+	 * The instruction pointer is the return address of the call, because the kernel has already
+	 * undone the changes of the return probe.
 	 */
 	sums_departed(t, index, by == BY_EXIT ? 0 : PT_REGS_IP(ctx), now);
 	return 0;

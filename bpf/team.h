@@ -65,8 +65,8 @@ static __noinline MAYBE_UNUSED void teams_lost(__u32 tgid)
 }
 
 /*
- * Find the team of a thread that arrives at a barrier. Return TEAM_BARRIER, or TEAM_NONE: outside
- * all regions there is no team, and where teams cannot be distinguished it is unknown.
+ * Find the team of a thread that arrives at a barrier. Return TEAM_BARRIER, or TEAM_NONE if the
+ * thread is outside all regions or the teams cannot be distinguished.
  */
 static __noinline MAYBE_UNUSED int team_find(__u32 tgid, __u32 tid, __u32 index, __u64 *object,
 					     __u64 *team_index)
@@ -82,8 +82,8 @@ static __noinline MAYBE_UNUSED int team_find(__u32 tgid, __u32 tid, __u32 index,
 			return TEAM_NONE;
 		if (!teams_unknown(tgid)) {
 			/*
-			 * The first thread may be outside regions; any other thread is in a region
-			 * that began before there were probes.
+			 * The process's first thread may be outside regions. Any other thread is in
+			 * a region that began before there were probes.
 			 */
 			if (tid == tgid)
 				return TEAM_NONE;

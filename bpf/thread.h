@@ -39,8 +39,8 @@ static __always_inline __u64 leader_start(void)
 }
 
 /*
- * Report (SBT_REC_THREAD) when the kernel created a thread of a process that was not known then
- * (-a). What the thread did before its first crossing is its phase 0.
+ * -a: report when a thread was created (SBT_REC_THREAD), if its process was not known then. What
+ * the thread did before its first crossing is its phase 0.
  */
 static __always_inline void report_found_thread(__u32 tgid, __u32 tid, __u32 inc, __u64 now)
 {
@@ -168,7 +168,7 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 	if (flags & SBT_PROC_FRESH) {
 		/*
 		 * It is not known yet whether a return probe could harm the process. Candidates are
-		 * ignored until it is known: the probes may belong to the previous program.
+		 * not counted as refused: the probes may belong to the previous program.
 		 */
 		if (crossing)
 			refuse_early(tgid, cpu, true);
@@ -176,7 +176,10 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 	}
 	t = thread_find(tid, index);
 	if (t && (t->tgid != tgid || t->inc)) {
-		/* the slot of an earlier thread with this number: its end was not seen */
+		/*
+		 * This is the slot of an earlier thread with this number. The end of that thread
+		 * was not seen.
+		 */
 		thread_release(t);
 		t = NULL;
 	}
@@ -237,9 +240,9 @@ static __always_inline bool is_trampoline(__u64 address)
 /*
  * Return whether this function was called, or jumped to as a tail call, by the function with the
  * probe at @entry. That probe was hit before at stack pointer @sp, and its function returns to @ip
- * (0: not known). Old versions call new versions in this way, and wrappers call the functions that
- * they wrap. If the calling function was left by longjmp, its part of the stack has usually been
- * overwritten.
+ * (0: not known). For example, an old version of a function calls its new version, or a wrapper
+ * calls the function that it wraps. If the calling function was left by longjmp, its part of the
+ * stack has usually been overwritten.
  */
 static __always_inline bool called_within(struct pt_regs *ctx, __u64 entry, __u64 sp, __u64 ip)
 {
@@ -248,7 +251,7 @@ static __always_inline bool called_within(struct pt_regs *ctx, __u64 entry, __u6
 	if (entry == PT_REGS_IP(ctx) || PT_REGS_SP(ctx) > sp)
 		return false;
 #if defined(__TARGET_ARCH_arm64)
-	/* The location where the function has stored the link register is not known. */
+	/* It is not known where the calling function has stored the link register. */
 	if (PT_REGS_SP(ctx) < sp)
 		return true;
 	back = PT_REGS_RET(ctx);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Measure how long each thread waits for its turn, where threads work one after another in
- * functions of OpenMP's runtimes (critical, ordered, locks). No record is written: like time on a
- * CPU, the wait is a part of the thread's phase.
+ * Measure how long each thread waits for its turn. Threads take turns in functions of OpenMP's
+ * runtimes (critical, ordered, locks). No record is written: like time on a CPU, the wait is a part
+ * of the thread's phase.
  */
 #include "arrive.h"
 #include "looks.h"
@@ -47,8 +47,9 @@ int turn_begin(struct pt_regs *ctx)
 	if (!t || t->arrive_ns)
 		return 0;
 	/*
-	 * Another waiting function has called this function, so the outer wait goes on. If the
-	 * stack pointer is above the outer function's frame, that wait is over.
+	 * The thread is still in an outer function that waits, and that function has called this
+	 * one. The outer wait continues. If the stack pointer is above the outer function's frame,
+	 * the outer wait is over.
 	 */
 	if (t->turn.sp && sp < t->turn.sp)
 		return 0;

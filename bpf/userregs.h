@@ -14,8 +14,8 @@ static __always_inline struct pt_regs___kernel *user_regs(struct task_struct *ta
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
 		return (struct pt_regs___kernel *)bpf_task_pt_regs(task);
 	/*
-	 * Before Linux 5.15: the registers are at the top of the task's kernel stack, without
-	 * padding.
+	 * Before Linux 5.15, read the registers at the top of the task's kernel stack, where there
+	 * is no padding.
 	 */
 	stack = BPF_CORE_READ(task, stack);
 	return stack ? stack + THREAD_SIZE - bpf_core_type_size(struct pt_regs___kernel) : NULL;

@@ -14,8 +14,8 @@
 /*
  * Return whether the kernel is executing the system call of the current task. Interrupts and
  * softirqs have a separate stack, and local packets are also delivered on that stack. Interrupts of
- * user code are an exception, but then the task is in no system call. @ctx: the context of the
- * program, which is on the stack in use; @regs: at the end of the task's stack.
+ * user code use the task's own stack, but then the task is in no system call. @ctx: the context of
+ * the program, which is on the stack in use; @regs: at the end of the task's stack.
  */
 static __always_inline bool on_own_stack(const void *ctx, struct task_struct *current,
 					 struct pt_regs___kernel *regs)
@@ -61,7 +61,10 @@ static __always_inline bool are_connected(struct sock *waits, struct sock *wakes
 	       local == SOCK(wakes, skc_daddr);
 }
 
-/* Return whether both tasks are in a call with a socket, the two ends of one connection. */
+/*
+ * Return whether both tasks are in a system call with a socket, and the two sockets are the ends of
+ * one connection.
+ */
 static __noinline bool of_one_connection(struct task_struct *waits, struct task_struct *wakes)
 {
 	struct user_call call = {};

@@ -4,7 +4,7 @@
  * The list of the parts into which the time of a thread's phase is split, and of the events that
  * are counted in it. The accounts and records of the BPF programs, the model's sums and their
  * bounds, the report and its fields are made from this list. A new metric is a row here, the
- * statement in bpf/ that counts it (scripts/parameters finds a row without one), and a row at the
+ * statement in bpf/ that counts it (scripts/parts finds a row without one), and a row at the
  * end of the list in recording/inputs.c (an assertion fails without it).
  *
  * X(member, arg, name in JSON and CSV, heading of its column in the table of parts or NULL, help)
@@ -13,8 +13,8 @@
 #define SBT_PARTS_H
 
 /*
- * What the thread is doing at any moment of its phase, in ns: it is on a CPU, or ready to run, or
- * blocked. The BPF programs keep these as an array (SBT_TIME_* in bpf/state.h).
+ * Times (ns) of the thread's states in its phase. At any moment the thread is on a CPU, or ready to
+ * run, or blocked. The BPF programs keep these times as an array (SBT_TIME_* in sbt/state.h).
  */
 #define SBT_PART_ONCPU(X, arg) \
 	X(oncpu_ns, arg, "oncpu_ns", "on CPU", "part of work_ns: on a CPU, including fault_ns")
@@ -38,7 +38,7 @@
 	  "part of oncpu_ns: the host of this guest ran something else, as the guest's ticks " \
 	  "show")
 
-/* Times in ns that are part of the work in whichever state, and do not overlap. */
+/* Times in ns that are part of the work, whatever the thread's state is, and do not overlap. */
 #define SBT_PART_WORK_TIMES(X, arg)                                                                \
 	X(turn_ns, arg, "turn_ns", "waits\nfor turn",                                              \
 	  "part of work_ns, spinning or blocked: waits for a turn in OpenMP's critical, ordered "  \
@@ -56,7 +56,7 @@
 	X(faults, arg, "faults", NULL, "page faults")                  \
 	X(voluntary, arg, "voluntary_switches", NULL, "part of switches: the thread blocked")
 
-/* What the BPF programs keep as members: all but the states. */
+/* The parts that the BPF programs keep as members: all except the states. */
 #define SBT_PARTS(X, arg)     SBT_PART_TIMES(X, arg) SBT_PART_COUNTS(X, arg)
 #define SBT_PARTS_ALL(X, arg) SBT_PART_STATES(X, arg) SBT_PARTS(X, arg)
 

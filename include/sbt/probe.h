@@ -19,7 +19,7 @@ enum sbt_arg_how {
 	SBT_ARG_NONE, /* there is no such value: 0 */
 	SBT_ARG_FIRST, /* the first argument of a function, which is read fastest */
 	SBT_ARG_REG, /* the register at @reg */
-	SBT_ARG_MEM, /* in user memory, at that register's value plus @disp */
+	SBT_ARG_MEM, /* in user memory, at the value of the register at @reg plus @disp */
 	SBT_ARG_CONST, /* @disp itself */
 	SBT_ARG_TEAM, /* the OpenMP team that the thread is in */
 	SBT_ARG_SP, /* the stack pointer: one object for each caller */
@@ -46,32 +46,35 @@ struct sbt_arg {
 enum sbt_role {
 	SBT_ROLE_BARRIER, /* a function: its entry is the arrival, its end the departure */
 	SBT_ROLE_MAKER, /* creates objects */
-	SBT_ROLE_REGION, /* begins and ends a parallel region: object, words, index as below */
-	/* The function that the threads of a region run: its end is their arrival at the join. */
+	SBT_ROLE_REGION, /* begins and ends a parallel region; see "OpenMP" below */
+	/*
+	 * The function that the threads of a region run. When a thread leaves it, it arrives at the
+	 * join.
+	 */
 	SBT_ROLE_OUTLINED,
 	SBT_ROLE_MARK_ENTER, /* a marker of include/sbt/sbt.h: the arrival */
 	SBT_ROLE_MARK_LEAVE, /* a marker: the departure */
 	SBT_ROLE_MARK_PHASE, /* a marker: a phase of one thread ends here */
-	SBT_ROLE_MARK_THREAD, /* a marker: the thread's own number, from then on */
-	/* Waits for other threads: may be the arrival at a barrier without a name. */
+	SBT_ROLE_MARK_THREAD, /* a marker: gives the number that the thread has from then on */
+	/* Waits for other threads. This may be the arrival at a barrier without a name. */
 	SBT_ROLE_COND_WAIT,
-	SBT_ROLE_COND_WAKE, /* wakes all waiters: may be the last arrival */
+	SBT_ROLE_COND_WAKE, /* wakes all waiters; this may be the last arrival */
 	/*
-	 * A marker. `what`: enum sbt_access_kind of include/sbt/sbt.h; `object`: owner of the data;
-	 * `words`: number of bytes.
+	 * A marker of an access to data. `what`: enum sbt_access_kind of include/sbt/sbt.h;
+	 * `object`: owner of the data; `words`: number of bytes.
 	 */
 	SBT_ROLE_MARK_ACCESS,
 	SBT_ROLE_TASK, /* creates an OpenMP task */
 	SBT_ROLE_TURN, /* returns when it is the thread's turn: OpenMP's critical, ordered, locks */
-	/* Waits on a semaphore, by which threads may synchronize: it is mentioned in the report. */
+	/* Waits on a semaphore. If threads seem to synchronize by it, the report mentions it. */
 	SBT_ROLE_SEM_WAIT,
 	SBT_ROLES
 };
 
 /* sbt_spec.flags */
 /*
- * Only a return probe sees the function's end, so processes that a return probe could harm get no
- * probe.
+ * Only a return probe sees the function's end. Processes that a return probe could harm get no
+ * probe of this function.
  */
 #define SBT_SPEC_NO_EXITS 0x01
 /*
@@ -84,27 +87,27 @@ enum sbt_role {
 #define SBT_WHAT_UNKNOWN 0x80000001u
 
 /*
- * The function's end is seen at ret instructions, in every process: an exception or a longjmp may
- * leave the function.
+ * In every process, the function's end is seen at its ret instructions and not by a return probe,
+ * because an exception or a longjmp may leave the function.
  */
 #define SBT_SPEC_RETS	0x02
 #define SBT_SPEC_PAIR	0x04 /* a crossing from the entry of one function to the end of another */
 /*
- * The wait of libstdc++'s std::barrier: `object` is the address of its phase, `words` the same
- * address, `what` the phase that the thread arrived in. The arrival itself was earlier: see
+ * The wait of libstdc++'s std::barrier. `object` and `words` are both the address of its phase, and
+ * `what` is the phase in which the thread arrived. The thread arrived before this wait: see
  * SBT_RESULT_OVER.
  */
 #define SBT_SPEC_PHASE	0x10
-/* A null pointer as its result means that the thread did not wait at a barrier. */
+/* If the function returns a null pointer, the thread did not wait at a barrier. */
 #define SBT_SPEC_WAITED 0x40
 #define SBT_SPEC_LATCH	0x20 /* the wait of std::latch: `object` is its counter */
 #define SBT_SPEC_REDUCE 0x80 /* libomp's reductions: `what` is enum sbt_reduce */
 
 /*
- * libomp reduces in one of three ways. In a tree, all threads synchronize in the first call: it
- * returns 1 to the team's first thread and 0 to the others. With atomics (the first call returns 2)
- * and in a critical section (it returns 1), all threads synchronize in the second call, if there is
- * one.
+ * libomp reduces in one of three ways, which the result of the first call shows. In a tree, all
+ * threads synchronize in the first call, which returns 1 to the team's first thread and 0 to the
+ * others. With atomics (result 2) and in a critical section (result 1), all threads synchronize in
+ * the second call, if there is one.
  */
 enum sbt_reduce {
 	SBT_REDUCE_BEGIN, /* the first call; the thread that gets 1 also makes the second call */
@@ -117,7 +120,7 @@ enum sbt_reduce {
 
 /* sbt_frame_rule.flags */
 #define SBT_FRAME_BY_FP	   0x01 /* the CFA is relative to the frame pointer */
-/* the frame saves the caller's frame pointer; else the register still has it */
+/* the frame stores the caller's frame pointer; without this flag, the register still holds it */
 #define SBT_FRAME_SAVES_FP 0x02
 #define SBT_FRAME_LINK	   0x04 /* arm64: the return address is in the link register */
 #define SBT_FRAME_THROUGH  0x08 /* a wrapper: it is not counted as a caller */
@@ -137,11 +140,11 @@ struct sbt_frame_rule {
 #define SBT_WORDS_NONE 0xffffffffu
 
 /*
- * OpenMP. SBT_ROLE_REGION: object is the outlined function, words its argument, index the number of
- * its arguments (gomp: not set, because there is always one). SBT_ROLE_OUTLINED: object is the
- * argument of the function, index the thread's number, words a constant: the bytes from the
- * function's start to the probe. A barrier with SBT_ARG_TEAM as its object: words are the flags of
- * libomp's location, in the upper half.
+ * OpenMP. With SBT_ROLE_REGION, `object` is the outlined function, `words` its argument, and
+ * `index` the number of its arguments (not set for gomp, where there is always one). With
+ * SBT_ROLE_OUTLINED, `object` is the argument of the function, `index` the thread's number, and
+ * `words` a constant: the number of bytes from the function's start to the probe. For a barrier
+ * with SBT_ARG_TEAM as its object, `words` holds the flags of libomp's location in the upper half.
  */
 
 /* Description of a probe, in `specs` at the index that the probe's cookie gives. */
@@ -150,9 +153,12 @@ struct sbt_spec {
 	__u8 kind; /* enum sbt_kind */
 	__u8 role; /* enum sbt_role */
 	__u8 flags; /* SBT_SPEC_* */
-	/* pthread: offset from the object; SBT_WORDS_NONE: `words` is the size of the team */
+	/*
+	 * pthread: offset of the words from the object; SBT_WORDS_NONE: `words` is the size of the
+	 * team
+	 */
 	__u32 words_offset;
-	/* SBT_PROBE_GROUP() with which it is detached; 0: the group of its family */
+	/* SBT_PROBE_GROUP() with which the probe is detached; 0: the group of its family */
 	__u64 probe_group;
 	struct sbt_arg object;
 	struct sbt_arg words; /* size of the team, or its meaning for the roles and flags above */
@@ -163,7 +169,10 @@ struct sbt_spec {
 	 * SBT_SPEC_REDUCE.
 	 */
 	struct sbt_arg what;
-	/* Number of the user's rule, from 1: it distinguishes pairs with the same arguments. */
+	/*
+	 * Number of the user's rule, from 1. It distinguishes pairs of functions with the same
+	 * arguments.
+	 */
 	__u32 rule;
 	__u32 less_one; /* pthread: the object holds the number of members minus one, as in musl */
 };

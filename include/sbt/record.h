@@ -33,10 +33,10 @@ enum sbt_family {
 };
 
 /*
- * Probe groups: what --cost-limit can detach separately, by number. From SBT_PROBE_GROUPS_NAMED on:
- * functions named in sites/family.c. From SBT_PROBE_GROUPS_USER on: functions that the user named.
- * All other functions of a family share the family's number. A set of groups has one bit for each
- * group.
+ * Numbers of probe groups. --cost-limit can detach each group separately. Numbers from
+ * SBT_PROBE_GROUPS_NAMED on are groups of functions that sites/family.c names. Numbers from
+ * SBT_PROBE_GROUPS_USER on are functions that the user named. All other functions of a family are
+ * in the group with the family's number. A set of groups has one bit for each group.
  */
 #define SBT_PROBE_GROUPS	64
 #define SBT_PROBE_GROUPS_NAMED	16
@@ -54,6 +54,8 @@ enum sbt_kind {
 	SBT_KIND_COLLECTIVE, /* an operation of all ranks */
 	SBT_KIND_PHASE, /* a marker in the program ends a phase: no thread waits */
 	SBT_KIND_SEMAPHORE, /* a candidate of family COND that is a semaphore */
+	/* a join of family FORKJOIN that waits for all threads that the thread has created */
+	SBT_KIND_JOIN_ALL,
 	SBT_KINDS
 };
 
@@ -74,8 +76,8 @@ enum sbt_record_type {
 	SBT_REC_OUTLINED = 11, /* struct sbt_event: the function of a region has no probe yet */
 	/*
 	 * struct sbt_crossing of family COND or FUTEX: a thread waited, or woke others. User space
-	 * finds out whether that was a barrier. It is not counted in seq. For a wake-up depart_ns
-	 * is arrive_ns, also in crossings of discovered barriers.
+	 * finds out whether that was at a barrier. `seq` does not count this record. For a wake-up
+	 * depart_ns equals arrive_ns, also in crossings of discovered barriers.
 	 */
 	SBT_REC_CANDIDATE = 12,
 	SBT_REC_CALLERS = 13, /* struct sbt_callers: the callers of a crossing that follows */
@@ -87,15 +89,16 @@ enum sbt_record_type {
 	 */
 	SBT_REC_MARK = 14,
 	/*
-	 * struct sbt_event: thread `tid` fell asleep at a futex word, as in a condition variable,
-	 * before its process has probes there. There is no record of the end of the wait.
+	 * struct sbt_event: thread `tid` fell asleep at a futex word, as on a condition variable,
+	 * and its process has no probes on such waits yet. There is no record of the end of the
+	 * wait.
 	 */
 	SBT_REC_UNPROBED = 15,
 	/*
 	 * struct sbt_event: a barrier that processes may share was created in the mapping from
 	 * `range_start` to `range_end`. `device`, `inode` and `file_offset` identify the file;
 	 * inode 0: other processes cannot share it. An unchanged mapping is not reported again.
-	 * From Linux 5.17 on.
+	 * Written from Linux 5.17 on.
 	 */
 	SBT_REC_SHARED = 16,
 	/*
@@ -111,26 +114,27 @@ enum sbt_record_type {
 	SBT_REC_TASKS = 18,
 	/*
 	 * struct sbt_event: the memory from `range_start` to `range_end` became code of a process.
-	 * It may be a copy of code with probes. `inc` is 0 if the process is not traced. Only on
-	 * x86-64.
+	 * It may be a copy of code with probes. `inc` is 0 if the process is not traced. Written
+	 * only on x86-64.
 	 */
 	SBT_REC_COPY = 19,
 	/*
 	 * struct sbt_event: thread `tid` waited from `since_ns` on for the end of another thread of
-	 * its process. Only if the functions that join threads have no probes.
+	 * its process. Written only if the functions that join threads have no probes.
 	 */
 	SBT_REC_JOINED = 20,
 };
 
 /*
  * sbt_crossing.passed of a wait that follows the arrival (SBT_SPEC_PHASE, SBT_SPEC_LATCH); 0:
- * nothing is known. Without OVER the episode was not released yet, and `team` belongs to this
- * episode. With OVER the thread arrived last or late, and `team` belongs to a later episode.
+ * nothing is known. Without SBT_RESULT_OVER the episode was not released yet when the wait began,
+ * and `team` belongs to this episode. With SBT_RESULT_OVER the thread arrived last or began to wait
+ * late, and `team` belongs to a later episode.
  */
 #define SBT_RESULT_PASSED 0x8000
 #define SBT_RESULT_LATCH  0x4000
 #define SBT_RESULT_OVER	  0x2000
-/* the phase; latch: at least this many threads had not arrived yet */
+/* std::barrier: the phase; latch: at least this many threads had not arrived yet */
 #define SBT_RESULT_VALUE  0x1fff
 
 /* sbt_crossing.flags */
@@ -140,8 +144,8 @@ enum sbt_record_type {
 #define SBT_CROSSING_NO_IP     0x04
 /*
  * The thread's time since its last departure (or start) is accounted for. Without
- * SBT_CROSSING_PARTS all of its phase was on a CPU, and without SBT_CROSSING_INSIDE all of its
- * wait.
+ * SBT_CROSSING_PARTS the thread was on a CPU in all of its phase. Without SBT_CROSSING_INSIDE it
+ * was on a CPU in all of its wait.
  */
 #define SBT_CROSSING_ACCOUNTED 0x08
 #define SBT_CROSSING_INSIDE    0x10 /* followed by struct sbt_inside */
@@ -149,8 +153,8 @@ enum sbt_record_type {
 #define SBT_CROSSING_COUNTERS  0x40 /* then by struct sbt_counters */
 /*
  * The departure cannot be seen (a worker at the end of a parallel region): depart_ns is 0. A record
- * of type SBT_REC_RESUME reports when the thread runs its next region. Its `begun_ns` is the time
- * at which the creator of that region called its beginning.
+ * of type SBT_REC_RESUME reports when the thread runs its next region. `begun_ns` of that record is
+ * the time at which the creator of the next region began it.
  */
 #define SBT_CROSSING_NO_DEPART 0x80
 /*
@@ -164,19 +168,19 @@ enum sbt_record_type {
 
 /*
  * One crossing of a barrier by a thread, written at its departure. An arrival without a departure
- * is written when the thread arrives again or exits, with SBT_CROSSING_ABANDONED and that time as
- * depart_ns. Records are in the order of depart_ns.
+ * is written when the thread arrives again or exits: with SBT_CROSSING_ABANDONED, and with the time
+ * of that event as depart_ns. Records are in the order of depart_ns.
  */
 struct sbt_crossing {
 	__u64 arrive_ns;
 	__u64 depart_ns;
 	union {
 		__u64 object; /* address of the barrier or candidate in the process */
-		__u64 joined; /* FORKJOIN: pthread_t of the joined thread, or SBT_JOIN_ALL */
+		__u64 joined; /* FORKJOIN, SBT_KIND_JOIN: pthread_t of the joined thread */
 		__u64 begun_ns; /* SBT_REC_RESUME: when the region was begun; 0 unknown */
 		/*
-		 * SBT_REC_MARK without a label: number of the thread that owns the data, as the
-		 * program counts
+		 * SBT_REC_MARK without a label: the program's own number of the thread that owns
+		 * the data
 		 */
 		__u64 owner;
 		__u64 sample; /* SBT_REC_CALLERS: name of the sample */
@@ -210,7 +214,9 @@ struct sbt_crossing {
 	union {
 		__u16 result; /* 0, or one of the following */
 		__u16 error; /* COND, FUTEX, FORKJOIN: the errno that the wait returned; 0 none */
-		/* FUTEX, a wake-up: of how many threads at most; 65535: that many or more */
+		/*
+		 * FUTEX, for a wake-up: maximum number of threads to wake; 65535: that many or more
+		 */
 		__u16 wakes;
 		__u16 passed; /* STD: SBT_RESULT_* */
 		__u16 mark; /* SBT_REC_MARK: SBT_MARK_* */
@@ -232,15 +238,12 @@ struct sbt_crossing {
 		__u32 round;
 	};
 	/*
-	 * Handler time of the BPF program at the arrival, up to arrive_ns, without the parts that
-	 * differ between families. Measured for some crossings only, and never at joins, condition
-	 * variables, futexes and marks; 0: not measured.
+	 * Handler time (ns) of the BPF program at the arrival, up to arrive_ns, without the code
+	 * that differs between families. Measured for some crossings only, and never at joins,
+	 * condition variables, futexes and marks; 0: not measured.
 	 */
 	__u32 handler_ns;
 };
-
-/* The thread waits for all threads that it has created. */
-#define SBT_JOIN_ALL 1
 
 /* The lower half of sbt_crossing.round at the end of a region. */
 #define SBT_ROUND_JOIN 0xffff
@@ -257,7 +260,7 @@ enum sbt_blocked {
 	SBT_BLOCKED_REASONS
 };
 
-/* What the holder of a lock, or the waker, did for most of the time of the wait. */
+/* What the holder of a lock, or the waker, did during most of the wait. */
 enum sbt_doing {
 	SBT_DOING_UNKNOWN,
 	SBT_DOING_ONCPU,
@@ -283,16 +286,24 @@ enum sbt_waited {
 	/* the end of thread `holder`: the kernel wakes the waiters at that thread's word */
 	SBT_WAITED_JOIN,
 	SBT_WAITED_EVENT, /* glibc's semaphores and condition variables */
-	SBT_WAITED_SEMAPHORE, /* System V's */
+	SBT_WAITED_SEMAPHORE, /* a System V semaphore */
 	/* SBT_BLOCKED_IO: `waker` certainly ended the wait, as the other end of a pipe does */
 	SBT_WAITED_WAKER,
+};
+
+/* The object that a thread was blocked at. The reason (enum sbt_blocked) is the tag. */
+union sbt_blocked_at {
+	__u64 key; /* any of the following, to be copied or compared; 0 unknown */
+	__u64 futex; /* SBT_BLOCKED_LOCK: address of the futex */
+	__u64 file; /* SBT_BLOCKED_IO: key of the file's name, from its inode */
+	__u64 fault_addr; /* SBT_BLOCKED_FAULT: address that the thread accessed */
+	__u64 other; /* SBT_BLOCKED_OTHER: enum sbt_other */
 };
 
 /* The longest block of one reason in a phase. */
 struct sbt_block {
 	__u64 ns; /* 0: none */
-	/* lock: address of the futex; fault: address; I/O: inode; other: enum sbt_other */
-	__u64 addr;
+	union sbt_blocked_at at; /* `reason` is the tag */
 	__u64 stack; /* key of the user stack (struct sbt_stack); 0 none */
 	__u64 doing_ns; /* how long the holder, or else the waker, was in the state `doing` */
 	__u32 waker; /* the thread that ended it; 0: none, but a timer or a device */
@@ -309,16 +320,19 @@ struct sbt_block {
 	__u8 waited; /* enum sbt_waited */
 };
 
-/* Between arrival and departure. Times in ns. */
+/* How the thread spent the time between its arrival and its departure. Times in ns. */
 struct sbt_inside {
 	__u64 oncpu_ns; /* time on a CPU, spinning */
-	__u64 runq_ns; /* released, but waiting for a CPU */
+	__u64 runq_ns; /* time after the release during which it waited for a CPU */
 	__u64 ran_ns; /* part of runq_ns while `ran` had the CPU */
 	__u32 ran; /* the task that had the CPU for most of runq_ns; 0 none */
 	__u32 switches;
 };
 
-/* Between the last departure (or the start) and the arrival. Times in ns. */
+/*
+ * How the thread spent the time between its last departure (or its start) and its arrival. Times in
+ * ns.
+ */
 struct sbt_parts {
 	SBT_PART_STATES(SBT_PART_MEMBER, __u64)
 	__u64 blocked_ns[SBT_BLOCKED_REASONS];
@@ -329,13 +343,19 @@ struct sbt_parts {
 	SBT_PART_COUNTS(SBT_PART_MEMBER, __u32)
 	__u32 ran;
 	__u32 cpus_allowed;
-	/* the longest blocks of the reason that took longest, and of the next one */
+	/*
+	 * the longest block of the reason that took most time, and of the reason that took second
+	 * most
+	 */
 	struct sbt_block block, second;
 };
 
 #define SBT_COUNTERS_MAX 8
 
-/* In the order of the user's request; elements from n on are unset. */
+/*
+ * Counts of the phase, in the order in which the user named the counters. Elements from n on are
+ * unset.
+ */
 struct sbt_counters {
 	__u64 phase[SBT_COUNTERS_MAX];
 	__u64 inside[SBT_COUNTERS_MAX];
@@ -354,12 +374,12 @@ struct sbt_crossing_full {
 };
 
 #define SBT_CALLERS_BYTES 512
-#define SBT_CALLERS_DEEP  2048 /* with --frames */
+#define SBT_CALLERS_DEEP  2048 /* the same with --frames */
 
 /*
- * A sample of a thread's stack. It is sent for a call if it is not known yet how to find the
- * caller. It precedes the crossing that has its name. Of `head` only the process, `ip`, `wanted`
- * and `sample` are set.
+ * A sample of a thread's stack. It is sent if it is not known yet how to find the callers of a
+ * call. The crossing that refers to it by name follows later. In `head` only the process, `ip`,
+ * `wanted` and `sample` are set.
  */
 struct sbt_callers {
 	struct sbt_crossing head;
@@ -404,8 +424,8 @@ struct sbt_event {
 	__u32 creator; /* SBT_REC_THREAD: the thread that created it */
 	union {
 		/*
-		 * SBT_REC_SEEN: when the process was created; _EXIT, _THREAD: when the thread was
-		 * created (0: at t_ns)
+		 * SBT_REC_SEEN: when the process was created. SBT_REC_EXIT, SBT_REC_THREAD: when
+		 * the thread was created (0: at t_ns)
 		 */
 		__u64 start_ns;
 		__u64 since_ns; /* SBT_REC_JOINED: when the wait began */
@@ -462,8 +482,8 @@ _Static_assert(sizeof(struct sbt_event) == 120, "the same");
 #define SBT_LABEL_LEN 128
 
 /*
- * The name that a program gives to a barrier. Sent once, before the first crossing at that marker.
- * Untrusted.
+ * The name that a program gives to a barrier or a phase. It is sent once, before the first crossing
+ * at that marker. The text is untrusted.
  */
 struct sbt_label {
 	struct sbt_event event;

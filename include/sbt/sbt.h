@@ -158,7 +158,7 @@ enum sbt_access_kind { SBT_ACCESS_READ = 1, SBT_ACCESS_WRITE = 2 };
 		     : "r"(b), "nr"(thd_id), "r"(file), "nr"(line), "r"(name), "nr"(loop), \
 		       "n"(offsetof(sbt_barrier_t, thread_count)))
 #define SBT_PRIV_LEAVE(b) SBT_PRIV_ASM(SBT_PRIV_MARK("leave", "8@%0") : : "r"(b))
-/* "memory": what a program does on one side of the marker stays on that side. */
+/* "memory": the compiler moves no memory access across the marker. */
 #define SBT_PRIV_PHASE(name, kind)                                                           \
 	SBT_PRIV_ASM(SBT_PRIV_MARK("phase", "8@%0 8@%1 " SBT_PRIV_INT "2 " SBT_PRIV_INT "3") \
 		     :                                                                       \
@@ -198,26 +198,27 @@ enum sbt_access_kind { SBT_ACCESS_READ = 1, SBT_ACCESS_WRITE = 2 };
 
 /* --- phases (section 6.2) --------------------------------------------------------------------- */
 
-/* From here on the calling thread has number @id, from 0, even if no barrier states it. */
+/* From here on the calling thread has number @id (counted from 0), even if no barrier states it. */
 #define SBT_THREAD(id) SBT_PRIV_THREAD(id)
 
-/* A point in the calling thread: a phase with this name ends here, and the next one begins. */
+/* Here the calling thread's phase @name ends, and its next phase begins. */
 #define SBT_PHASE(name)	      SBT_PRIV_PHASE(name, SBT_PHASE_KIND_POINT)
 /*
- * A conceptual phase of the calling thread begins here. Phases that threads begin together are one
- * occurrence, with any barriers inside. Phases of different names may nest and overlap.
+ * Here a conceptual phase of the calling thread begins. If several threads begin it together, that
+ * counts as one occurrence, even if barriers lie inside. Phases with different names may nest and
+ * overlap.
  */
 #define SBT_PHASE_BEGIN(name) SBT_PRIV_PHASE(name, SBT_PHASE_KIND_BEGIN)
-/* The conceptual phase ends here. The names are compared, not their addresses. */
+/* The conceptual phase @name ends here. Names are compared as text, not by address. */
 #define SBT_PHASE_END(name)   SBT_PRIV_PHASE(name, SBT_PHASE_KIND_END)
 
 /* --- ownership of data (for predictions) ------------------------------------------------------ */
 
 /*
  * Here the calling thread reads (writes) @bytes that belong to thread number @owner. Threads are
- * numbered by SBT_THREAD or by the barriers. Without shared memory the calling thread would have
- * to request them from that thread (send them to it). Each use is one message on the predicted
- * machine, be it for an element, a row or a whole boundary.
+ * numbered by SBT_THREAD or by the barriers. Without shared memory the calling thread would have to
+ * request the bytes from that thread (send the bytes to it). Each use of the macro is one message
+ * on the predicted machine, whether it stands for an element, a row or a whole boundary.
  */
 #define SBT_READ(owner, bytes)	SBT_PRIV_ACCESS(owner, bytes, SBT_ACCESS_READ)
 #define SBT_WRITE(owner, bytes) SBT_PRIV_ACCESS(owner, bytes, SBT_ACCESS_WRITE)
@@ -342,9 +343,9 @@ static inline int sbt_is_option(const char *arg)
 }
 
 /*
- * Move the options of SBT and their values behind the program's own arguments, both in their order.
- * Return the number of the program's own arguments, argv[0] included: argc without the options. An
- * option without a value is the program's own.
+ * Move the options of SBT and their values behind the program's own arguments. Neither group
+ * changes its order. Return the number of the program's own arguments, argv[0] included: argc
+ * without the options. An option without a value is the program's own.
  */
 static inline int sbt_args(int argc, char **argv)
 {

@@ -159,7 +159,7 @@ static int feed(struct bench *b)
 			.tid = c->tid,
 			.seq = c->seq,
 			.site = (uint32_t)c->ip,
-			.count = (uint32_t)c->words,
+			.count = (uint32_t)c->raw_word,
 			.object = c->object,
 			.arrive_ns = c->arrive_ns,
 			.depart_ns = c->depart_ns,

@@ -388,6 +388,9 @@ ALL = {"cost": bench_cost, "aggregate": bench_aggregate, "causes": bench_causes,
 
 
 def main():
+    if sys.argv[1:2] in (["-h"], ["--help"]):
+        print(__doc__.strip())
+        return
     names = sys.argv[1:] or [name for name in ALL if "." not in name]
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for name in names:

@@ -7,7 +7,7 @@
                      all tests, or those with a PATTERN in their name; -l lists them
 
 Prints one line per test, and a last line "N passed, N failed". With --seconds no test begins after N seconds: the number of
-tests that were left out is printed, and a test that failed is run once more at once.
+tests that were left out is printed, and a test that failed before that is run once more at once.
 
 Many tests need the machine for themselves, because they compare times with a program's own, or look at all processes. The other
 tests (harness.shared) run first, in LANES parallel lanes. Each lane is a process that ends what its own tests leave. Then the
@@ -308,8 +308,16 @@ def main():
         left_out += len(left_ones)
         bad_ones += [t for n, t in enumerate(some) if n not in good_ones | left_ones]
     late = []
+    def once_more(name, function):
+        if not quick:
+            return anew(name, function, again, meanwhile)
+        if time.monotonic() <= deadline:
+            return run(name, function)
+        print(f"FAIL {name}: not run again, as {arguments.seconds:.0f} s were over", flush=True)
+        return False
+
     for name, function in bad_ones:
-        good = run(name, function) if quick else anew(name, function, again, meanwhile)
+        good = once_more(name, function)
         again += 1
         passed += good
         if not good:
@@ -320,7 +328,7 @@ def main():
             continue
         good = run(name, function, "AGAIN")
         if not good:
-            good = run(name, function) if quick else anew(name, function, again, meanwhile)
+            good = once_more(name, function)
             again += 1
         passed += good
         if not good:

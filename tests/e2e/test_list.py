@@ -140,7 +140,7 @@ def test_wrong(t):
                        (["-p", "999999999"], "cannot read process"),):
         result = listed(t, *args, rc=1)
         check_in("stderr", part, result.err)
-    for args, part in (([], "one of BINARY"), (["-p", "x"], "a process number is expected"),
+    for args, part in (([], "one of BINARY"), (["-p", "x"], "one process number is expected"),
                        (["-b", "f@0", "/bin/true"], "neither @all nor"), (["-p"], "needs a value"),
                        (["--events", "/bin/true"], "one of BINARY")):
         result = listed(t, *args, rc=2)

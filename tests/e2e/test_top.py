@@ -335,7 +335,7 @@ def test_nothing(t):
 @shared
 def test_words(t):
     for args, said in ((["-d", "0"], "a number of seconds from 0.1"), (["-d", "x"], "a number of seconds"),
-                       (["-n", "0"], "a number from 1"), (["--json"], "unknown option --json"),
+                       (["-n", "0"], "a number from 1"), (["--json"], "top has no option --json"),
                        (["-d"], "needs a value"), (["-p", "1x"], "a list of process numbers"),
                        (["-a", "-p", "1"], "not several")):
         result = t.sbt("top", *args, rc=2)

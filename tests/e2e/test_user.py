@@ -146,7 +146,7 @@ def test_a_name_that_nothing_has(t):
 def test_each_thread_its_own(t):
     """The user names the wrong argument, so each thread has its own object. The result is no barrier, and the report says so."""
     trace, _ = user_gen(t, "method", "team::barrier::wait@2")
-    check_in("stderr", "no two threads met at the same barrier", trace.result.err)
+    check_in("stderr", "no two threads crossed the same barrier", trace.result.err)
 
 
 @shared

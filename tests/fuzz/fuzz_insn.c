@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		      memcmp(data + e.skip, nop5, sizeof(nop5)));
 	}
 	check(memchr(e.why, 0, sizeof(e.why)) && memchr(e.insn.text, 0, sizeof(e.insn.text)));
-	n = insn_find_exits(machine, data, size, out, 8, why, sizeof(why));
+	n = insn_find_ends(machine, data, size, out, 8, NULL, NULL, why, sizeof(why));
 	check(memchr(why, 0, sizeof(why)) != NULL);
 	for (i = 0; i < n && i < 8; i++)
 		check(out[i] < size && (!i || out[i] > out[i - 1]));

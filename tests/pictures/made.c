@@ -150,9 +150,10 @@ int main(int argc, char **argv)
 	if (page)
 		check(html_begin(&html, page, &options), html_missing());
 	if (trace)
-		check(chrome_begin(&chrome, trace, &env, 1000), "chrome_begin");
-	if (trace && argc > 5 && !hostile)
-		chrome_limit(chrome, strtoull(argv[5], NULL, 10));
+		check(chrome_begin(&chrome, trace, &env, 1000,
+				   argc > 5 && !hostile ? strtoull(argv[5], NULL, 10)
+							: CHROME_LEAN),
+		      "chrome_begin");
 	at.end_ns = run(model, strtoull(argv[1], NULL, 10), (uint32_t)strtoul(argv[2], NULL, 10));
 	check(model_finish(model, at.end_ns), "model_finish");
 	check(report_build(model, &at, &report), "report_build");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check causes: the parts of a cause add up to the lateness, and the right cause is named. If there
- * is no cause, none is named.
+ * Check causes of lateness: the parts of a cause add up to the lateness, and the right cause is
+ * named. If a thread is late for no particular reason, no cause is named.
  */
 #include "test_analyse_util.h"
 
@@ -34,7 +34,7 @@ static const struct site_name names[] = {
 #define POLLING	 78 /* the stack of epoll_wait() in the C library */
 #define WAITING	 79 /* the stack of pthread_cond_wait() */
 #define NAMELESS 80 /* a stack without a name */
-#define STRIPPED 81 /* a sleep called by a library without symbols; main() called the library */
+#define STRIPPED 81 /* the stack of a sleep in a library without symbols, called by main() */
 
 static const struct site_name *site(void *ctx, uint32_t n)
 {
@@ -193,7 +193,7 @@ static void take(struct bench *b)
 		assert_true(sum == (int64_t)b->out.lateness_ns);
 }
 
-/* Take the episode, and check fields of its cause. */
+/* Pass the episode to the analysis, and check fields of its cause. */
 #define assert_cause(b, ...)                           \
 	do {                                           \
 		take(b);                               \
@@ -230,13 +230,13 @@ static void test_work(void **state)
 		     TEXT(text,
 			  "Thread 2 arrived 12.0 ms after thread 1: 100 % of the delay because "
 			  "it was on a CPU for longer."));
-	/* Time that a thread spins while it waits for a turn is no work. */
+	/* A thread that spins while it waits for its turn does no work. */
 	detail_of(&b->m, 2)->turn_ns = detail_of(&b->m, 2)->turn_oncpu_ns = 9 * MS;
 	assert_cause(b, TEXT(dominant->name, "lock"), NEAR(share, 0.75, 1e-12));
 	assert_int_equal(part(&b->out, CAUSE_WORK), 3 * MS);
 	/*
-	 * Without detail, but with accounted time, the thread was on a CPU all the time; otherwise
-	 * nothing is known.
+	 * A thread without a detail was on a CPU all the time if its time was accounted for. If it
+	 * was not, nothing is known.
 	 */
 	b->m.members[1].detail = b->m.members[3].detail = NULL;
 	assert_cause(b, TEXT(dominant->name, "work"));
@@ -256,8 +256,8 @@ static void set_instructions(struct bench *b, uint32_t who, uint64_t n)
 }
 
 /*
- * Twice the instructions in three times the time: half of the excess is more work, the rest is
- * slower execution.
+ * The thread executes twice the instructions in three times the time. Half of the additional time
+ * is more work, and half is slower execution.
  */
 /*
  * When a process is combined with its program, the cause data of its barrier move to the program's
@@ -300,7 +300,10 @@ static void test_instructions(void **state)
 	set_instructions(b, 2, 5000);
 	assert_cause(b, TEXT(dominant->name, "slower work"));
 	assert_int_equal(part(&b->out, CAUSE_SLOWER_WORK), 20 * MS);
-	/* Fewer instructions: that part is negative, and the other part compensates for it. */
+	/*
+	 * The late thread executed fewer instructions. The part for more work is negative, and the
+	 * part for slower execution compensates for it.
+	 */
 	late_one(b, 20 * MS);
 	set_instructions(b, 1, 5000);
 	set_instructions(b, 2, 4000);
@@ -336,8 +339,8 @@ static void test_cpu(void **state)
 	assert_cause(b, HAS(text, "a CPU that stress-ng (4711) had, among other tasks."));
 	d->ran_ns = 11 * MS;
 	/*
-	 * A thread of the same process is named by its index. Of a thread of another process only
-	 * the number is known.
+	 * The thread that had the CPU belongs to the same process, so it is named by its index. If
+	 * it belonged to another process, only its tid would be known.
 	 */
 	d->ran = TID(3);
 	assert_cause(b, TEXT(culprit, "thread 3"));
@@ -355,12 +358,12 @@ static void test_places(void **state)
 	struct model_block *k;
 
 	late_one(b, 12 * MS);
-	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS)->addr = INODE;
+	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS)->at.file = INODE;
 	assert_cause(b, TEXT(dominant->name, "i/o"), TEXT(culprit, "/var/log/out"),
 		     HAS(text, "because it waited for I/O on /var/log/out."));
 
 	late_one(b, 12 * MS);
-	blocked(&b->m, 2, MODEL_BLOCKED_FAULT, 2 * MS)->addr = PAGE;
+	blocked(&b->m, 2, MODEL_BLOCKED_FAULT, 2 * MS)->at.fault_addr = PAGE;
 	detail_of(&b->m, 2)->fault_ns = 10 * MS; /* not blocked: on a CPU */
 	assert_cause(b, TEXT(dominant->name, "page faults"));
 	assert_int_equal(part(&b->out, CAUSE_FAULT), 12 * MS);
@@ -388,18 +391,18 @@ static void test_places(void **state)
 	blocked(&b->m, 2, MODEL_BLOCKED_OTHER, 12 * MS);
 	assert_cause(b, TEXT(dominant->name, "other"));
 
-	/* The longest block had another reason than the dominant one: it is not reported. */
+	/* The longest block has another reason than the dominant cause, so it is not reported. */
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
-	k->addr = INODE;
+	k->at.file = INODE;
 	k->reason = MODEL_BLOCKED_SLEEP;
 	assert_cause(b, TEXT(dominant->name, "i/o"), IS(culprit, NULL));
 
-	/* The next longest block has the dominant reason. */
+	/* The second longest block has the reason of the dominant cause, so it is reported. */
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	detail_of(&b->m, 2)->second = *k;
-	detail_of(&b->m, 2)->second.addr = INODE;
+	detail_of(&b->m, 2)->second.at.file = INODE;
 	k->reason = MODEL_BLOCKED_SLEEP;
 	assert_cause(b, TEXT(dominant->name, "i/o"), TEXT(culprit, "/var/log/out"));
 
@@ -416,7 +419,7 @@ static struct model_block *locked(struct bench *b)
 
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_LOCK, 12 * MS);
-	k->addr = LOCK;
+	k->at.futex = LOCK;
 	k->waker = TID(0);
 	k->holder = TID(3);
 	return k;
@@ -436,13 +439,13 @@ static void test_lock(void **state)
 	assert_cause(b, HAS(text, "woken by thread 0 (holder unknown)"), LACKS(text, "held by"));
 	k->waker = 0;
 	assert_cause(b, TEXT(culprit, "the lock `m`"));
-	k->addr = 0x77;
+	k->at.futex = 0x77;
 	assert_cause(b, TEXT(culprit, "the lock at 0x77"));
 }
 
 /*
- * The end of a thread, a semaphore and a condition variable have no holder, because they are no
- * locks.
+ * A thread may wait for another thread's end, at a semaphore or at a condition variable. None of
+ * these is a lock, so no holder is reported.
  */
 static void test_no_lock(void **state)
 {
@@ -486,11 +489,11 @@ static void test_no_lock(void **state)
 		    "it waited for the semaphore or condition variable `m`, woken by thread 0.");
 	/* The system call shows a System V semaphore, with and without a known stack. */
 	k->waited = MODEL_WAITED_SEMAPHORE;
-	k->addr = 0;
+	k->at.key = 0;
 	assert_cause(b, TEXT(culprit, "the semaphore, woken by thread 0"));
 	k->stack = WAITING;
 	assert_cause(b, TEXT(culprit, "the semaphore, woken by thread 0"));
-	k->addr = LOCK;
+	k->at.futex = LOCK;
 	k->waited = MODEL_WAITED_UNKNOWN;
 	k->stack = WAITING;
 	k->waker = 0;
@@ -522,7 +525,10 @@ static void test_chain(void **state)
 	assert_cause(b, HAS(text, "held by thread 3, which was waiting for I/O."));
 	k->doing = 255;
 	assert_cause(b, HAS(text, "held by thread 3."));
-	/* An activity of the holder that takes less than half of the time is not the reason. */
+	/*
+	 * If the holder spent less than half of the wait in one activity, this activity is not
+	 * reported.
+	 */
 	k->doing = MODEL_DOING_RUNQ;
 	k->doing_ns = 5 * MS;
 	assert_cause(b, HAS(text, "held by thread 3."));
@@ -557,14 +563,15 @@ static void test_released_late(void **state)
 	assert_cause(b, TEXT(dominant->name, "released late"), TEXT(culprit, "stress-ng (4711)"),
 		     HAS(text, "it left the preceding barrier later, after waiting for a CPU that "
 			       "stress-ng (4711) had at its release."));
-	/* The late departure was two episodes ago, so its culprit is not named. */
+	/* The late departure was two episodes ago, so the thread that caused it is not named. */
 	left_late(b);
 	assert_cause(b, IS(culprit, NULL));
 }
 
 /*
  * Thread 0 of a team worked alone for 20 ms before the region. Another thread then sleeps for 8 ms
- * longer than the rest. The sleep makes this thread late, not its later start.
+ * longer than the rest. This thread is late because of its sleep, and not because it started later
+ * than thread 0.
  */
 static void test_team_after_a_serial_part(void **state)
 {
@@ -577,8 +584,8 @@ static void test_team_after_a_serial_part(void **state)
 
 		meet_at(&b->m, 0, 4, NULL, from, work);
 		/*
-		 * In the second pass the threads are no team, and the median by arrival is thread
-		 * 0.
+		 * In the second pass the threads are no team, so thread 0 is compared, too, and is
+		 * the median.
 		 */
 		for (uint32_t k = 0; k < 4 && !i; k++)
 			b->m.members[k].flags |= MODEL_CROSSING_TEAM;
@@ -624,10 +631,10 @@ static void test_mixed(void **state)
 
 	late_one(b, 10 * MS);
 	d = detail_of(&b->m, 2);
-	blocked(&b->m, 2, MODEL_BLOCKED_IO, 6 * MS)->addr = INODE;
+	blocked(&b->m, 2, MODEL_BLOCKED_IO, 6 * MS)->at.file = INODE;
 	d->runq_ns = 5 * MS;
 	d->ran = STRESS;
-	d->oncpu_ns -= 5 * MS; /* thread 2 also had less work: 9 ms instead of 10 */
+	d->oncpu_ns -= 5 * MS; /* thread 2 also works less: 9 ms instead of 10 ms */
 	assert_cause(b, TEXT(dominant->name, "i/o"), NEAR(share, 6.0 / 11, 1e-12));
 	assert_int_equal(part(&b->out, CAUSE_IO), 6 * MS);
 	assert_int_equal(part(&b->out, CAUSE_CPU), 5 * MS);
@@ -696,7 +703,10 @@ static void test_largest_part(void **state)
 		      IS(dominated, 20), HAS(text, "55 % of the lateness, in 20 of 40 episodes"));
 }
 
-/* The holder changes while the lock stays; there are many tasks, but they share one name. */
+/*
+ * Details that change from episode to episode are merged: one lock has several holders, and many
+ * tasks with one name take the CPU.
+ */
 static void test_site_coarse(void **state)
 {
 	struct bench *b = bench_new(4), *b2 = bench_new(4);
@@ -740,8 +750,8 @@ static void test_site_renamed(void **state)
 }
 
 /*
- * Jitter among equal threads: no cause is named, whichever thread is last. Nor is one named for a
- * single delay in a thousand episodes.
+ * Equal threads arrive with small random differences: no cause is named, whichever thread is last.
+ * No cause is named for a single delay in a thousand episodes, either.
  */
 static void test_balanced(void **state)
 {
@@ -812,7 +822,7 @@ static void test_unknown(void **state)
 	assert_cause(b, IS(nparts, 0));
 	site_cause(b, a, &c);
 	assert_fields(&c, IS(episodes, 0), IS(dominant, NULL));
-	/* If the time on a CPU is MODEL_UNKNOWN, it is all the rest of the thread's time. */
+	/* A time on a CPU of MODEL_UNKNOWN means all the time that the other parts leave. */
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	detail_of(&b->m, 2)->oncpu_ns = MODEL_UNKNOWN;
@@ -822,7 +832,8 @@ static void test_unknown(void **state)
 }
 
 /*
- * A wait for many files, or for an epoll descriptor, is named by the thread's position in the code.
+ * If a thread waits for many files, or for an epoll descriptor, the report names the position in
+ * the code where it waits.
  */
 static void test_many_files(void **state)
 {
@@ -838,8 +849,8 @@ static void test_many_files(void **state)
 	site_cause(b, a, &c);
 	assert_string_equal(c.culprit, "an epoll instance");
 	/*
-	 * A thread waits in other code for a file of unknown name. It is named by its position in
-	 * the code.
+	 * The thread waits elsewhere for a file with an unknown name. The report again names the
+	 * position in the code.
 	 */
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
@@ -853,7 +864,7 @@ static void test_many_files(void **state)
 
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_OTHER, 12 * MS);
-	k->addr = MODEL_OTHER_SIGNAL;
+	k->at.other = MODEL_OTHER_SIGNAL;
 	k->stack = STACK;
 	assert_cause(b, HAS(text, "because it waited for a signal in snooze."));
 }
@@ -866,7 +877,7 @@ static void test_other_end(void **state)
 
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
-	k->addr = INODE + 1;
+	k->at.file = INODE + 1;
 	k->waker = TID(3);
 	take(b);
 	/*
@@ -886,7 +897,7 @@ static void test_other_end(void **state)
 	take(b);
 	assert_fields(b, HAS(out.text, "connected to thread 3, which was asleep."),
 		      IS(out.doing, MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP));
-	k->addr = INODE;
+	k->at.file = INODE;
 	assert_cause(b, HAS(text, "I/O on /var/log/out, woken by thread 3, which was asleep."));
 	/* Only the name of the untraced program is known. */
 	k->waker = STRESS;
@@ -896,7 +907,7 @@ static void test_other_end(void **state)
 		      IS(out.waited, WAITED_LOCK));
 }
 
-/* Each waker is created for one wait only, and all wakers have the same name. */
+/* Each wait has its own waker, which exists only for this wait. All wakers have the same name. */
 static void test_wakers_of_one_name(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -909,7 +920,7 @@ static void test_wakers_of_one_name(void **state)
 		k->holder = 0;
 		k->waited = MODEL_WAITED_EVENT;
 		k->stack = WAITING;
-		k->addr = LOCK + 4 * (i % 2); /* the two words of a condition variable */
+		k->at.futex = LOCK + 4 * (i % 2); /* the two words of a condition variable */
 		k->waker = MANY + i;
 		k->doing = MODEL_DOING_RUNQ;
 		k->doing_ns = 11 * MS;
@@ -924,8 +935,8 @@ static void test_wakers_of_one_name(void **state)
 }
 
 /*
- * The waker's activity differs between episodes. The report names the waker and gives each activity
- * its share.
+ * The waker does different things in different episodes. The report names the waker, and the share
+ * of each activity.
  */
 static void test_doings_differ(void **state)
 {
@@ -954,7 +965,7 @@ static void test_doings_differ(void **state)
 		HAS(text, "was asleep in 16"), HAS(text, "was on a CPU in 16"),
 		HAS(text, "and itself was waiting for a CPU that stress-ng (4711) had in 8 (20 %)"),
 		IS(doing, MODEL_DOING_UNKNOWN));
-	/* From then on the waker sleeps. */
+	/* In all further episodes the waker sleeps. */
 	for (unsigned i = 0; i < 60; i++) {
 		k->doing = MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP;
 		k->culprit = 0;
@@ -967,7 +978,7 @@ static void test_doings_differ(void **state)
 		IS(doing, MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP));
 }
 
-/* Names with terminal control characters, or without an end. */
+/* Names contain terminal control characters, or are not terminated. */
 static void test_hostile_names(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -977,7 +988,7 @@ static void test_hostile_names(void **state)
 	const char *s;
 
 	k = locked(b);
-	k->addr = LOCK + 8;
+	k->at.futex = LOCK + 8;
 	k->holder = HOSTILE;
 	k->doing = MODEL_DOING_RUNQ;
 	k->doing_ns = 12 * MS;
@@ -993,7 +1004,7 @@ static void test_hostile_names(void **state)
 		assert_true(*s >= ' ');
 }
 
-/* The parts add up for any input. */
+/* The parts of the lateness add up for any input. */
 static void test_any_figures(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(8);
@@ -1021,7 +1032,7 @@ static void test_any_figures(void **state)
 			d->ran = (uint32_t)rnd(&seed);
 			d->block.ns = rnd(&seed);
 			d->block.doing_ns = rnd(&seed);
-			d->block.addr = rnd(&seed);
+			d->block.at.key = rnd(&seed);
 			d->block.stack = rnd(&seed);
 			d->block.holder = (uint32_t)rnd(&seed);
 			d->block.culprit = (uint32_t)rnd(&seed);
@@ -1034,7 +1045,10 @@ static void test_any_figures(void **state)
 	}
 }
 
-/* Another thread takes the position, and later the number, of a thread that ended. */
+/*
+ * A new thread takes the position of a thread that ended. Later, a new thread gets the tid of one
+ * that ended.
+ */
 static void test_reuse(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -1073,7 +1087,8 @@ static void test_tally(void **state)
 	place = tally_top(&t);
 	assert_true(place >= 0);
 	/*
-	 * No count exceeds the true count, and none is too low by more than a ninth of the total.
+	 * No counted value exceeds the true value, and none is too low by more than a ninth of the
+	 * total.
 	 */
 	for (i = 0; i < CULPRIT_TALLY; i++) {
 		if (t.key[i] == 1 && t.ns[i]) {

@@ -16,7 +16,8 @@
 
 /*
  * Return a process in which all probes belong to groups that other processes share. A crossing
- * costs 1 us, or 0.4 us if it is not recorded. @share is the resulting share of tracing.
+ * costs 1 us, or 0.4 us if it is not recorded. @share is the share of the process's time that
+ * tracing costs.
  */
 static struct ceiling_process process(uint32_t index, uint64_t probe_groups, double share)
 {
@@ -36,7 +37,10 @@ static void test_shares(void **state)
 	struct ceiling_process p = process(0, PTHREAD, 0.5);
 
 	assert_true(fabs(ceiling_share(&p) - 0.5) < 1e-9);
-	/* The same million crossings are 0.6 us shorter each, so they take 0.4 s of 1.4 s. */
+	/*
+	 * Without recording, each of the million crossings costs only 0.4 us. They take 0.4 s of
+	 * 1.4 s.
+	 */
 	assert_true(fabs(ceiling_share_excluded(&p, CEILING_WHOLE) - 0.4 / 1.4) < 1e-9);
 	p.excluded_ns = NAN;
 	assert_true(isnan(ceiling_share_excluded(&p, CEILING_WHOLE)));
@@ -56,7 +60,10 @@ static void test_shares(void **state)
 	assert_true(fabs(ceiling_share_excluded(&p, CEILING_WHOLE) - 0.2 / 0.6) < 1e-9);
 	assert_true(fabs(ceiling_share_excluded(&p, PTHREAD) - 0.6) < 1e-9);
 	p.other_ns = 0;
-	/* The cost exceeds the total time, because estimates may be wrong. */
+	/*
+	 * The estimated cost exceeds the total time. This can happen, because estimates may be
+	 * wrong.
+	 */
 	p = process(0, PTHREAD, 3);
 	assert_true(ceiling_share_excluded(&p, CEILING_WHOLE) == 1);
 }
@@ -97,18 +104,18 @@ static void test_company(void **state)
 					process(2, GOMP, 0.01) };
 	struct ceiling_verdict v[3];
 
-	/* A share of 0.032 of 0.952 remains. */
+	/* Tracing still costs 0.032 of 0.952, which is below the limit. */
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), 0);
 	assert_int_equal(v[0].way, CEILING_EXCLUDE);
 	assert_int_equal(v[1].way, CEILING_KEEP);
-	/* A share of 0.32 of 0.52 would remain. */
+	/* Tracing would still cost 0.32 of 0.52. */
 	p[0] = process(0, PTHREAD, 0.8);
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
 	assert_int_equal(v[0].way, CEILING_ALL);
 	assert_fields(&v[1], IS(way, CEILING_ALL), IS(culprit, 0));
 	assert_true(fabs(v[1].share - 0.8) < 1e-6);
 	assert_int_equal(v[2].way, CEILING_KEEP);
-	/* The remaining share is unknown. */
+	/* It is unknown how much tracing would still cost. */
 	p[0] = process(0, PTHREAD, 0.06);
 	p[0].excluded_ns = NAN;
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
@@ -156,7 +163,10 @@ static void test_groups(void **state)
 	assert_int_equal(v[3].way, CEILING_KEEP);
 }
 
-/* Crossings with probes that can be detached alone, in thousandths of all crossings. */
+/*
+ * A set of probe groups that can be detached alone, and its crossings in thousandths of all
+ * crossings.
+ */
 struct part {
 	uint64_t probe_groups;
 	uint32_t thousandths;
@@ -187,13 +197,13 @@ static void test_choice(void **state)
 	struct ceiling_process p =
 		of_parts(0, 0.5, PARTS({ GOMP, 20 }, { PTHREAD, 900 }, { USER, 80 }));
 
-	/* A million crossings less the detached part take 0.1 s of 2 s. */
+	/* After the hottest part is detached, the remaining crossings take 0.1 s of 2 s. */
 	assert_int_equal(ceiling_choose(&p, 0.051), PTHREAD);
-	/* A limit of 0.02 s: detach the two hottest parts, and not the third. */
+	/* A lower limit: the two hottest parts must be detached, and the third need not be. */
 	assert_int_equal(ceiling_choose(&p, 0.049), PTHREAD | USER);
 	/* Only excluding the whole process is enough. */
 	assert_int_equal(ceiling_choose(&p, 0.009), CEILING_WHOLE);
-	/* One part has two groups, like probes in one attachment. */
+	/* One part consists of two groups, because they share an attachment. */
 	p = of_parts(0, 0.5, PARTS({ GOMP, 0 }, { PTHREAD | GOMP, 900 }, { USER, 80 }));
 	assert_int_equal(ceiling_choose(&p, 0.1), PTHREAD | GOMP);
 	/* Detaching the separable part would not be enough: most of the cost is in the rest. */
@@ -206,7 +216,10 @@ static void test_choice(void **state)
 	/* The estimate is too high: tracing seems to cost more than the total time. */
 	p = of_parts(0, 1.2, PARTS({ PTHREAD, 999 }, { GOMP, 1 }));
 	assert_int_equal(ceiling_choose(&p, 0.05), PTHREAD);
-	/* This is the cost if the probes stay. */
+	/*
+	 * If the probes stay and their crossings are not recorded, each of these crossings still
+	 * costs 0.4 us.
+	 */
 	p = of_parts(0, 0.5, PARTS({ PTHREAD, 900 }, { GOMP, 100 }));
 	assert_true(fabs(ceiling_share_excluded(&p, PTHREAD) - 0.46 / 1.46) < 1e-6);
 	assert_true(fabs(ceiling_share_excluded(&p, CEILING_WHOLE) - 0.4 / 1.4) < 1e-6);
@@ -258,8 +271,8 @@ static void test_part(void **state)
 
 	three_processes(p);
 	/*
-	 * The process would still cost 0.4 if it were excluded. The hot probes are detached for
-	 * both processes, and the cold probes stay for all.
+	 * The process would still cost 0.4 if it were excluded. So the hot probes are detached from
+	 * both processes that cross them, and the cold probes stay in all processes.
 	 */
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
 	assert_verdict(&v[0], CEILING_ALL, PTHREAD);
@@ -278,8 +291,8 @@ static void test_part(void **state)
 }
 
 /*
- * Some probes belong to one process alone, such as the probes where its threads wait. No other
- * process loses anything when these probes are detached.
+ * Some probes exist only in one process, for example the probes on functions in which its threads
+ * wait. No other process loses anything when these probes are detached.
  */
 static void test_part_own(void **state)
 {
@@ -310,7 +323,7 @@ static void test_part_own(void **state)
 	assert_verdict(&v[2], CEILING_ALL, CEILING_WHOLE);
 }
 
-/* A process in the same group loses the same probes if it has them. */
+/* If a process loses probes, the other processes of its group lose them, too. */
 static void test_part_of_group(void **state)
 {
 	struct ceiling_process p[3] = {
@@ -355,13 +368,13 @@ static void test_functions(void **state)
 
 	p[0] = of_parts(0, 0.5, parts);
 	p[0].probe_groups = MPI | HOT | COLD | GOMP;
-	/* 0.1 of half a second remains. */
+	/* After that, tracing costs 0.1 of half a second. */
 	assert_true(ceiling_choose(&p[0], 0.06) == HOT);
 	assert_true(ceiling_choose(&p[0], 0.02) == (HOT | COLD));
 	assert_true(ceiling_choose(&p[0], 0.005) == (MPI | HOT | COLD));
 	/*
 	 * The probes are attached for all processes. Processes that cross the hot barriers lose the
-	 * probes there. Processes that cross only the other barriers lose none.
+	 * probes on these barriers. Processes that cross only the other barriers lose none.
 	 */
 	p[1] = of_parts(1, 0.01, PARTS({ COLD, 1000 }));
 	assert_true(ceiling_decide(p, 2, 0.06, v) == HOT);

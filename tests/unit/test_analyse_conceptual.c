@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check conceptual phases, which lie between two barriers, by hand and against closed forms. */
+/*
+ * Check conceptual phases, which lie between two barriers, against numbers worked out by hand and
+ * exact formulas.
+ */
 #include "test_analyse_util.h"
 
 #define ALL 4 /* maximum number of phases */
@@ -103,9 +106,9 @@ static void over(struct through *t)
 }
 
 /*
- * Two phases lead from site 0 to site 2, with site 1 inside. The time before, between and after
- * them is in no phase. Two threads work 3 and 5 until the first inner episode, 4 and 2 until the
- * second, then 6 and 6, and 1 and 9.
+ * The phase lies between sites 0 and 2, with site 1 inside, and occurs twice. The time before,
+ * between and after the two occurrences is in no phase. Two threads work 3 and 5 until the first
+ * inner episode, 4 and 2 until the second, then 6 and 6, and at last 1 and 9.
  */
 static void test_by_hand(void **state)
 {
@@ -135,8 +138,8 @@ static void test_by_hand(void **state)
 		      IS(threads[0].wait_max_ns, 8), IS(threads[1].wait_ns, 2),
 		      IS(threads[0].last, 1), IS(threads[0].crossings, 4));
 	/*
-	 * Load balance: mean work 18 of the longest 22. Serialisation: 22 of the path of 24.
-	 * Transfer: 24 of the time of 28.
+	 * The mean work is 18, the longest work 22, the longest path 24 and the time 28. The
+	 * efficiencies are the ratios of these.
 	 */
 	assert_fields(p, NEAR(efficiency.load_balance, 18.0 / 22, 1e-12),
 		      NEAR(efficiency.serialisation, 22.0 / 24, 1e-12),
@@ -147,8 +150,8 @@ static void test_by_hand(void **state)
 }
 
 /*
- * One of n threads has twice the work, either always the same thread or each in turn. Compare with
- * closed forms of the model.
+ * One of n threads has twice the work: always the same thread, or each thread in turn. Compare with
+ * the exact formulas.
  */
 static void test_closed_forms(void **state)
 {
@@ -195,15 +198,15 @@ static void test_several(void **state)
 	struct through t;
 
 	begin(&t, ALL);
-	t.begins[0] = 0x1; /* first: 0..2 */
+	t.begins[0] = 0x1; /* the first phase, from barrier 0 to barrier 2 */
 	/* the second phase, 1..2, is inside the first; the third, 1..0, overlaps */
 	t.begins[1] = 0x6;
 	t.ends[2] = 0x3;
-	t.ends[0] = 0x4 | 0x8; /* fourth: from the start to 0 */
+	t.ends[0] = 0x4 | 0x8; /* the fourth phase, from the start of the program to barrier 0 */
 	conceptual_from_start(t.c, 3);
 	now = meet(&t, 0, 2, 0, even); /* 10 */
 	now = meet(&t, 1, 2, now, even);
-	now = meet(&t, 1, 2, now, even); /* inside: begins no new phase */
+	now = meet(&t, 1, 2, now, even); /* this crossing is inside a phase and begins no new one */
 	now = meet(&t, 2, 2, now, even);
 	now = meet(&t, 0, 2, now, even); /* 50 */
 	finish(&t, now + 5);
@@ -213,7 +216,7 @@ static void test_several(void **state)
 	assert_int_equal(p[1].phase_ns.sum, 22);
 	assert_int_equal(p[2].phase_ns.sum, 33);
 	assert_int_equal(p[3].phase_ns.sum, 10);
-	/* The last episode began the phase again, and no episode followed. */
+	/* The last episode began the phase once more, but it never ended. */
 	assert_int_equal(p[0].unfinished, 0);
 	assert_int_equal(p[3].occurrences, 1);
 	over(&t);
@@ -287,8 +290,9 @@ static void mark(struct through *t, uint32_t thread, const char *name, bool begi
 }
 
 /*
- * Two threads cross at 100 and at 200, and leave 1 later. Thread 0 marks from 50 to 150, and has
- * then been on a CPU for 30 and 40 of its phases. Thread 1 marks from 80 to 250.
+ * Two threads cross at 100 and at 200, and leave 1 later. Thread 0 marks a phase from 50 to 150. At
+ * its two marks it has been on a CPU for 30 and 40 since its last departure. Thread 1 marks a phase
+ * from 80 to 250.
  */
 static void test_marked(void **state)
 {
@@ -326,8 +330,8 @@ static void test_marked(void **state)
 		      IS(threads[0].parts.unattributed_ns, 49),
 		      IS(threads[1].parts.unattributed_ns, 128));
 	/*
-	 * Thread 0 begins at once and thread 1 begins 30 later. They cross at 50, and then thread 1
-	 * runs alone.
+	 * Relative to the start of the phase, thread 0 begins at 0 and thread 1 at 30. They cross
+	 * at 50, and at the end thread 1 runs alone.
 	 */
 	assert_fields(p, NEAR(efficiency.load_balance, (89 + 148) / 2.0 / 148, 1e-12),
 		      NEAR(efficiency.serialisation, 148.0 / (50 + 79 + 49), 1e-12),
@@ -427,8 +431,8 @@ static void test_marked_by_one(void **state)
 	finish(&t, 200);
 
 	/*
-	 * The time parts at the start of the phase were not recorded. The parts inside are unknown,
-	 * but their sum is known.
+	 * There is no record of the parts at the start of the marked phase. So the parts inside it
+	 * are unknown, but their sum is known.
 	 */
 	parts = &t.rep.conceptuals[0].threads[1].parts;
 	assert_int_equal(t.rep.conceptuals[0].threads[1].work_ns, 50);

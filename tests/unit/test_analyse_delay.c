@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check delay costs against constructed times: every wait is charged once, to its origin. */
+/*
+ * Check delay costs on constructed runs: every wait is charged once, to the phase that caused it.
+ */
 #include "test_analyse_util.h"
 
 /* Threads 0..n-1, each with a clock, cross in the order that the test gives. */
@@ -122,8 +124,8 @@ static void test_passed_on(void **state)
 	pair(&p, 1, 0, 5, 2, 30);
 	assert_fields(&p.m.members[0], IS(thread, 2), IS(wait_ns, 100));
 	/*
-	 * Thread 0 exceeds the others by 125: it waited 100 before A, and worked 25 there. Thread 2
-	 * did neither.
+	 * Thread 0 arrives 125 later than thread 2: it waited 100 at A, and worked 25 more after
+	 * that. Thread 2 did neither.
 	 */
 	costs(&p, 0, 100 + 20, 80);
 	costs(&p, 1, 0, 0);
@@ -132,8 +134,8 @@ static void test_passed_on(void **state)
 }
 
 /*
- * As above, but the work of the last arriver equals the other thread's. All of the wait is passed
- * on to the earlier phase.
+ * As above, but after A both threads have the same work. All of the wait is passed on to the
+ * earlier phase.
  */
 static void test_all_passed_on(void **state)
 {
@@ -145,7 +147,9 @@ static void test_all_passed_on(void **state)
 	pair(&p, 1, 0, 5, 2, 5);
 	costs(&p, 0, 100, 100);
 	costs(&p, 1, 0, 0);
-	/* Then thread 2 passes its wait for thread 0 on to a third thread. */
+	/*
+	 * Then thread 2, which waited for thread 0, delays thread 3. This wait is passed on, too.
+	 */
 	pair(&p, 3, 2, 5, 3, 5);
 	end(&p);
 }
@@ -195,8 +199,8 @@ static void test_both(void **state)
 }
 
 /*
- * The waiting thread had waited before, too. Only the additional wait of the last thread is passed
- * on to the earlier phase.
+ * Both threads had waited before. Only the time that the last arriver waited longer is passed on to
+ * the earlier phase.
  */
 static void test_both_had_waited(void **state)
 {
@@ -207,9 +211,9 @@ static void test_both_had_waited(void **state)
 	begin(&p);
 	set(&p, 4, 4, four, ones);
 	feed(&p);
-	pair(&p, 0, 0, 10, 1, 40); /* 0 waits 30 */
-	pair(&p, 1, 2, 10, 3, 20); /* 2 waits 10 */
-	pair(&p, 2, 0, 10, 2, 10); /* 2 waits 20, all of it because of the earlier wait of 0 */
+	pair(&p, 0, 0, 10, 1, 40); /* thread 0 waits 30 */
+	pair(&p, 1, 2, 10, 3, 20); /* thread 2 waits 10 */
+	pair(&p, 2, 0, 10, 2, 10); /* thread 2 waits 20, all of it because thread 0 waited before */
 	assert_int_equal(p.m.members[0].wait_ns, 20);
 	/*
 	 * In the phase before barrier 0, thread 0 worked 10 and thread 2 nothing. The excess of
@@ -233,7 +237,7 @@ static void test_left_late(void **state)
 	p.latency = 40;
 	all3(&p, 0, 5, 5, 5);
 	p.latency = 0;
-	pair(&p, 1, 0, 10, 1, 20); /* 0 arrives at 50, 1 at 20 */
+	pair(&p, 1, 0, 10, 1, 20); /* thread 0 arrives at 50, thread 1 at 20 */
 	costs(&p, 1, 30, 0);
 	all3(&p, 0, 10, 10, 60);
 	assert_int_equal(delay_unknown(p.d), 0);
@@ -254,7 +258,7 @@ static void test_unknown_work(void **state)
 	feed(&p);
 	assert_int_equal(delay_unknown(p.d), 40);
 	costs(&p, 0, 30 + 40, 0);
-	/* From that episode on the work is known again. */
+	/* After an episode of all three threads, the work is known again. */
 	all3(&p, 0, 10, 20, 30);
 	assert_int_equal(delay_unknown(p.d), 40);
 	costs(&p, 0, 30 + 40 + 30, 0);
@@ -303,7 +307,7 @@ static void test_long_run(void **state)
 	begin(&p);
 	all3(&p, 2, 1, 1, 1);
 	for (uint32_t i = 0; i < 1000; i++)
-		pair(&p, 0, 0, 0, 1, 10); /* 0 waits 10 each time */
+		pair(&p, 0, 0, 0, 1, 10); /* thread 0 waits 10 each time */
 	pair(&p, 1, 0, 5, 2, 5);
 	assert_int_equal(p.m.members[0].wait_ns, 10000);
 	costs(&p, 0, 10000, 10000);

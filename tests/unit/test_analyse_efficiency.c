@@ -11,10 +11,11 @@ DEFINE_CLEANUP_PTR(arena_free, struct arena *)
 /* --- OpenMP ---------------------------------------------------------------------------------- */
 
 /*
- * For this program TALP gives load balance 0.83, serialisation 0.58, scheduling 0.99, and 0.48 in
- * parallel. Two threads run for 10 s. Scheduling takes 0.1 s of each thread, so 0.99 remains. Of
- * these 9.9 s, 0.17 are waits at the end of worksharing: 1.683 s. Of the remaining 8.217 s, 0.42
- * pass while one thread runs a serial part: 3.45114 s. The rest, 4.76586 s, is useful.
+ * For this program TALP gives load balance 0.83, serialisation efficiency 0.58, scheduling
+ * efficiency 0.99 and parallel efficiency 0.48. Two threads run for 10 s. Scheduling takes 0.1 s of
+ * each thread, so 0.99 remains. Of these 9.9 s, 0.17 are waits at the end of worksharing: 1.683 s.
+ * Of the remaining 8.217 s, 0.42 pass while one thread runs a serial part: 3.45114 s. The rest,
+ * 4.76586 s, is useful.
  */
 static void test_talp(void **state)
 {
@@ -32,7 +33,8 @@ static void test_talp(void **state)
 	assert_near(r.load_balance * r.scheduling * r.serialisation, r.parallel, 1e-12);
 	assert_near(r.start, 1, 1e-12);
 	/*
-	 * The start of the teams took a third of the serial time: 8.217 - 1.15038 remain of 8.217.
+	 * The start of the teams takes a third of the serial time, so its efficiency is (8.217 -
+	 * 1.15038) / 8.217.
 	 */
 	t.start_ns = 1150380;
 	t.serialisation_ns -= 1150380;
@@ -54,8 +56,8 @@ static void test_talp(void **state)
 		      NEAR(serialisation, 0.58, 1e-5));
 	assert_near(r.load_balance * r.scheduling * r.serialisation * r.turns, r.parallel, 1e-12);
 	/*
-	 * The order of the factors matters: with imbalance first, the load balance would be 8317 of
-	 * 10000.
+	 * The order in which the factors are split off matters: if imbalance came first, the load
+	 * balance would be 0.8317.
 	 */
 	assert_true(fabs(r.load_balance - (1 - 0.1683)) > 0.001);
 }
@@ -99,8 +101,8 @@ static const struct cause_env cause_env = {
 #define UNIT   (2 * MS)
 
 /*
- * Run @n threads that sleep for half of their work. One thread has twice the work, either always
- * the same thread or each in turn. Barriers cost almost nothing.
+ * Run @n threads that sleep for half of their work. One thread has twice the work: always the same
+ * thread, or with @rotate each thread in turn. Barriers cost almost nothing.
  */
 static void run_form(uint32_t n, bool rotate, struct report *rep)
 {
@@ -281,7 +283,7 @@ static void test_parts(void **state)
 
 	assert_fields(&p, IS(unattributed_ns, 100 - 50 - 20 - 21), IS(fault_ns, 7),
 		      IS(switches, 9));
-	assert_true(p.spin_ns == REPORT_UNKNOWN); /* the time inside is unknown */
+	assert_true(p.spin_ns == REPORT_UNKNOWN); /* the time inside the barrier is unknown */
 	s.oncpu_ns = 90;
 	s.inside_known_ns = 10;
 	p = parts_of(&s);

@@ -152,7 +152,10 @@ static void test_detached(void **state)
 	assert_says(f->text, "and cost it some time.");
 }
 
-/* The same finding for some barriers of a process. */
+/*
+ * Only some barriers of a process are no longer traced: the finding says the same about these
+ * barriers.
+ */
 static void test_detached_parts(void **state)
 {
 	struct report_detached sheds[1] = { { .family = "pthread",
@@ -171,8 +174,8 @@ static void test_detached_parts(void **state)
 		f, TEXT(kind, "cost_limit"), IS(pid, PID),
 		TEXT(text,
 		     "Barriers of pthread traced only up to 1.250 s: tracing cost 34 % of its "
-		     "thread time (estimated; --cost-limit 5). Phases and work at other barriers "
-		     "then include what happened at these; efficiencies are unknown."));
+		     "thread time (estimated; --cost-limit 5). Later phases and work at other "
+		     "barriers include the time at these barriers; efficiencies are unknown."));
 	sheds[0].function = "my_barrier";
 	f = only(b);
 	assert_non_null(f);
@@ -307,7 +310,7 @@ static void test_pinned(void **state)
 	for (uint32_t k = 0; k < 4; k++)
 		b->m.details[k].cpus_allowed = 1;
 	take(b);
-	assert_null(only(b)); /* each thread on its own CPU, as it should be */
+	assert_null(only(b)); /* each thread is on its own CPU, as it should be */
 	ready(b);
 	for (uint32_t k = 0; k < 4; k++) {
 		b->m.details[k].cpus_allowed = k ? 1 : 4;

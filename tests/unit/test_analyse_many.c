@@ -42,7 +42,7 @@ __attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc(void)
 	blocks++;
 }
 
-#define COPIED 64 /* copied bytes that count as one block */
+#define COPIED 64 /* number of copied bytes that count as one block */
 
 void *__real_memcpy(void *to, const void *from, size_t n);
 void *__real_memmove(void *to, const void *from, size_t n);
@@ -76,7 +76,7 @@ static void add(struct model *m, const struct model_crossing *x)
 	assert_int_equal(model_add_crossing(m, x), 0);
 }
 
-/* Add the events of one process. */
+/* Add the events of process @i. */
 static void come(struct model *m, int way, uint32_t i, uint32_t n, uint64_t t)
 {
 	struct model_crossing x = { .tgid = 10 + i,

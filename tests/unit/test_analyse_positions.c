@@ -31,7 +31,10 @@ static struct report_thread span(uint64_t start, uint64_t end, uint64_t work)
 	};
 }
 
-/* The formulas of the efficiencies: mean work 18 of 22, 22 of the longest path of 24, 24 of 28. */
+/*
+ * The mean work is 18, the longest work 22, the longest path 24 and the time 28. The efficiencies
+ * are the ratios of these.
+ */
 static void test_all_the_time(void **state)
 {
 	struct report_thread s[] = { span(0, 28, 14), span(0, 28, 22) };
@@ -45,9 +48,9 @@ static void test_all_the_time(void **state)
 }
 
 /*
- * One thread runs alone for 80, and three more run for 70. The first thread and two others work for
- * half of the 70. 255 of 80 + 4 x 70 are work. The fourth thread loses nothing, so all loss is load
- * balance.
+ * One thread runs alone for 80, and three more run for 70. The first thread and two others work
+ * only for half of the 70. So the work is 80 + 3 x 35 + 70 = 255, of a total of 80 + 4 x 70. The
+ * fourth thread loses nothing, so all loss is load balance.
  */
 static void test_alone_first(void **state)
 {
@@ -62,7 +65,7 @@ static void test_alone_first(void **state)
 }
 
 /*
- * As above, but each thread waits for half of the 70 in which several threads run, so none loses
+ * As in test_alone_first(), but each of the four threads waits for half of the 70, so none loses
  * more than another.
  */
 static void test_rotating_after_alone(void **state)
@@ -98,7 +101,7 @@ static void test_rounds(void **state)
 		s[i] = span(i / 3 * 40 + i % 3, i / 3 * 40 + 32, 10 * ((i + i / 3) % 3 + 1));
 	e = of(s, 300, 4000, 4000, &positions);
 	assert_fields(&e, NEAR(parallel, 20.0 / 31, 1e-12), NEAR(load_balance, 1, 0.05));
-	/* An end that is recorded late makes no new position. */
+	/* If a thread's end is recorded late, its successor still gets no new position. */
 	for (uint32_t i = 0; i < 300; i++)
 		s[i] = span(i / 3 * 40, i / 3 * 40 + 41, 10 * (i % 3 + 1));
 	of(s, 300, 4001, 4001, &positions);
@@ -106,8 +109,8 @@ static void test_rounds(void **state)
 }
 
 /*
- * A thread that waits for the end of other threads is no member meanwhile. That time is not part of
- * its life.
+ * While a thread waits for the end of other threads, it is no member. That time is not part of its
+ * life.
  */
 static void test_away(void **state)
 {
@@ -175,7 +178,7 @@ static void test_edges(void **state)
 
 /*
  * Threads that run for 40 and 30 follow each other at one position. A thread that runs for 50 is at
- * the other.
+ * another position.
  */
 static void test_sums_of_positions(void **state)
 {

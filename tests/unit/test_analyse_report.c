@@ -343,8 +343,8 @@ static void test_come_and_go(void **state)
 			      HAS(advice, "each team"), LACKS(verdict, "same thread"),
 			      LACKS(verdict, "thread 2"));
 		/*
-		 * Threads that follow each other in one position are compared like one thread.
-		 * Three quarters of one half of the time are lost.
+		 * Threads that follow each other in one position are compared as if they were one
+		 * thread. The load balance is 5/8.
 		 */
 		assert_fields(p, IS(positions, 4), IS(threads, 120), IS(pattern, REPORT_STATIC),
 			      NEAR(efficiency.load_balance, 5 / 8.0, 1e-3));
@@ -364,8 +364,8 @@ static void test_come_and_go(void **state)
 }
 
 /*
- * Return work that makes thread 0 late in 7 of 12 rounds and thread 1 in the other 5, by the same
- * amount.
+ * Return the work of thread @i in round @k: thread 0 is late in 7 of 12 rounds, and thread 1 is as
+ * late in the other 5.
  */
 static uint64_t by_chance(uint32_t i, uint32_t k)
 {
@@ -385,8 +385,8 @@ static uint64_t for_certain(uint32_t i, uint32_t k)
 }
 
 /*
- * A verdict mentions the same threads only if their difference is significant and large enough to
- * matter.
+ * A verdict says that the same threads are always late only if their difference is significant and
+ * large enough to matter.
  */
 static void test_chance(void **state)
 {
@@ -592,8 +592,8 @@ static void test_lu_block(void **state)
 		      NEAR(serialisation, 1, 0.01));
 	assert_int_equal(b->pattern, REPORT_STATIC);
 	/*
-	 * The work of threads 0 to 2 is 23, 65 and 101, of at most 191. It is below the mean of
-	 * 128.
+	 * The work of threads 0 to 2 is 23, 65 and 101. This is below the mean of 128; the largest
+	 * work is 191.
 	 */
 	assert_fields(b, HAS(verdict, "thread 7"), HAS(verdict, "threads 0-2 wait"),
 		      HAS(verdict, "threads 3-7 only 0-32"));
@@ -713,8 +713,8 @@ static void test_name_while_it_runs(void **state)
 }
 
 /*
- * Each name takes the same time, with any number of names. It equals the name in the report, also
- * after a clash.
+ * Finding a name takes the same time for any number of names. The name equals that in the report,
+ * even if two names clash.
  */
 static void test_many_names(void **state)
 {
@@ -915,8 +915,8 @@ static void test_cost(void **state)
 	assert_true(rep.processes[0].cost_ns == REPORT_UNKNOWN);
 	report_free(&rep);
 	/*
-	 * Two of the four threads share a CPU: the other threads wait for the cost that one thread
-	 * bears.
+	 * Two of the four threads share a CPU. The cost of tracing for one thread also makes the
+	 * others wait.
 	 */
 	e.crossing_cost_ns = 1000;
 	e.ncpus = 2;
@@ -925,8 +925,8 @@ static void test_cost(void **state)
 }
 
 /*
- * Tracing costs no more than the total. If it costs more than the lost time, the verdict names only
- * the cost.
+ * The reported cost of tracing never exceeds the total time. If it exceeds the lost time, the
+ * verdict names only the cost.
  */
 static void test_cost_above_all(void **state)
 {
@@ -1028,18 +1028,18 @@ static void test_cost_formula(void **state)
 	struct report_env e = { .switch_cost_ns = 500 };
 	struct model_sums sums = { .switches = 7, .inside_switches = 90, .slept = 30 };
 
-	/* One of two threads in an episode sleeps: both pay. */
+	/* If one of two threads in an episode sleeps, its switch costs both threads time. */
 	assert_near(report_cost(&e, 1000, 60, &sums, 2), 60000 + 60 * 500 + 7 * 500, 1e-6);
 	assert_near(report_cost(&e, 1000, 100, &sums, 2), 100000 + 60 * 500 + 7 * 500, 1e-6);
-	/* Of many threads all but one sleep: each pays once. */
+	/* If all but one of many threads sleep, each switch costs only one thread time. */
 	assert_near(report_cost(&e, 1000, 40, &sums, 4), 40000 + 40 * 500 + 7 * 500, 1e-6);
 	/* Unknown prices are left out; without the price of a crossing the cost is unknown. */
 	e.switch_cost_ns = NAN;
 	assert_near(report_cost(&e, 1000, 60, &sums, 2), 60000, 1e-6);
 	assert_true(isnan(report_cost(&e, NAN, 60, &sums, 2)));
 	/*
-	 * All threads wait for a thread that has no CPU, as far as there are CPUs for the waiting
-	 * threads.
+	 * If a thread has lost its CPU to the tracer, the whole team loses that time, but at most
+	 * as many threads as there are CPUs.
 	 */
 	sums.interference_ns = 9000;
 	assert_near(report_cost(&e, 1000, 60, &sums, 3), 60000 + 3 * 9000, 1e-6);

@@ -8,7 +8,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* 2 4 4 4 5 5 7 9: mean 5, squares of deviations add up to 32. */
+/* The values 2 4 4 4 5 5 7 9 have a mean of 5, and the squares of their deviations add up to 32. */
 static void test_of(void **state)
 {
 	static const double v[] = { 2, NAN, 4, 4, 4, 5, INFINITY, 5, 7, 9 };
@@ -24,7 +24,7 @@ static void test_of(void **state)
 	assert_true(isnan(s.mean) && isnan(s.min) && isnan(s.max) && isnan(s.stddev));
 }
 
-/* Small deviations from a large mean keep their digits: 10^15 + {1, 2, 3}. */
+/* The deviation of 10^15 + {1, 2, 3} is exact, although the mean is large. */
 static void test_digits(void **state)
 {
 	static const double v[] = { 1e15 + 1, 1e15 + 2, 1e15 + 3 };
@@ -53,8 +53,8 @@ static void test_distribution(void **state)
 			    1e-6 * table[i].p);
 	}
 	/*
-	 * With 1 degree of freedom the distribution is Cauchy's. With 2 it is 1 - t / sqrt(t^2 +
-	 * 2). Both are closed forms.
+	 * There are exact formulas for 1 degree of freedom (Cauchy's distribution) and for 2 (1 - t
+	 * / sqrt(t^2 + 2)).
 	 */
 	assert_near(stats_t_two_sided(1, 1), 0.5, 1e-14);
 	assert_near(stats_t_two_sided(3, 2), 1 - 3 / sqrt(11), 1e-14);
@@ -131,8 +131,8 @@ static double normal(uint64_t *x)
 
 /*
  * Without a difference, one test in twenty is significant at 95 %: 200 +- 14 of 4000. The same
- * holds for deviations of 1 and 10, the case for which Welch's test exists. The intervals of all
- * other tests contain the true difference, 0.
+ * holds for deviations of 1 and 10, the case for which Welch's test exists. If a test is not
+ * significant, its interval contains the true difference, 0.
  */
 static void test_false_alarms(void **state)
 {
@@ -161,7 +161,7 @@ static void test_false_alarms(void **state)
 	}
 }
 
-/* The same test with one value against five. */
+/* Like test_false_alarms(), with one value against five. */
 static void test_false_alarms_single(void **state)
 {
 	uint64_t x = 0x2545f4914f6cdd1dULL;
@@ -200,8 +200,8 @@ static void test_too_few(void **state)
 }
 
 /*
- * 10 12 14, and then 20: t = 8 / (2 sqrt(4/3)) with 2 degrees of freedom, with p = 1 - t /
- * sqrt(t^2 + 2).
+ * Compare 10 12 14 with the single value 20: t = 8 / (2 sqrt(4/3)) with 2 degrees of freedom, so p
+ * = 1 - t / sqrt(t^2 + 2).
  */
 static void test_single(void **state)
 {
@@ -217,7 +217,10 @@ static void test_single(void **state)
 	assert_true(isnan(stats_single(8, &s, 0.95).p));
 }
 
-/* Four p values: 0.005 x 4, 0.01 x 3, 0.03 x 2, and 0.04 not below the one before it. */
+/*
+ * Holm's method on four p values gives 0.005 x 4, 0.01 x 3 and 0.03 x 2. The last, 0.04, is raised
+ * to the value before it.
+ */
 static void test_holm(void **state)
 {
 	double p[] = { 0.01, NAN, 0.04, 0.03, 0.005, NAN };

@@ -49,9 +49,9 @@ static inline struct run *known_threads(uint32_t n)
 }
 
 /*
- * Let threads @threads[0..n-1] cross @barrier: all left the previous barrier at @from[i], and
- * arrive after work[i]. Members are put into the order of arrival. All of their time was on a CPU
- * until a test changes that.
+ * Let threads @threads[0..n-1] cross @barrier: thread i left the previous barrier at @from[i], and
+ * arrives after working for work[i]. Members are sorted by arrival. All of their time is on a CPU
+ * unless the test changes that.
  */
 static inline void meet_at(struct meeting *m, uint32_t barrier, uint32_t n, const uint32_t *threads,
 			   const uint64_t *from, const uint64_t *work)

@@ -108,7 +108,10 @@ static void test_copies_of_others(void **state)
 
 	code_probe(&c, &offset, 1);
 	memcpy(copy, c.bytes, BYTES);
-	/* A breakpoint of another tool, and bytes with which compilers fill memory. */
+	/*
+	 * Two bytes that look like a copied breakpoint and are none: a breakpoint of another tool,
+	 * and bytes with which compilers fill gaps.
+	 */
 	put_breakpoint(copy + 400);
 	memset(filled, breakpoint[0], BYTES);
 	assert_int_equal(copies_next(&c.copies, copy, BYTES, 0, &original), BYTES);
@@ -122,7 +125,10 @@ static void test_copies_alike(void **state)
 	const uint8_t *original;
 	struct code c CLEANUP(code_free) = code_new();
 
-	/* Two positions that differ only in the byte that the breakpoint hides. */
+	/*
+	 * At two positions the code differs only in the byte that the breakpoint hides, so the
+	 * original byte is unknown.
+	 */
 	memcpy(c.bytes + 600 - COPIES_AROUND, c.bytes + 100 - COPIES_AROUND, sizeof(copy));
 	c.bytes[600] ^= 1;
 	code_probe(&c, offsets, 2);
@@ -147,7 +153,7 @@ static void test_copies_file(void **state)
 	/* A file on another device has the same inode number. */
 	dev++;
 	assert_false(copies_in_file(&c.copies, &dev, st.st_ino));
-	/* The same probe is added for another process, and counts once. */
+	/* The same probe is added again for another process, and still counts once. */
 	code_probe(&c, &offset, 1);
 	assert_int_equal(c.copies.n, 1);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 #include "test_check.h"
-#include "../bpf/state.h"
+#include "sbt/state.h"
 
 static void counted(uint64_t count, uint64_t enabled, uint64_t running, uint64_t expected,
 		    enum sbt_scaled expected_how)

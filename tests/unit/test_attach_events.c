@@ -131,7 +131,7 @@ static void is_absent(struct machine *m, const char *name, const char *says)
 		fail_msg("%s: '%s' does not say '%s'", name, m->spec[0].why, says);
 }
 
-/* Check the same for event @i of a list that is already parsed. */
+/* Like is_absent(), for event @i of a list that is already parsed. */
 static void absent_at(struct machine *m, uint32_t i, const char *name, const char *says)
 {
 	assert_true(i < m->n);
@@ -257,8 +257,8 @@ static void preset(struct machine *m, enum events_cpu cpu, unsigned int levels, 
 }
 
 /*
- * Check that a preset known to PAPI, but not available, stays in the list, and that parsing goes
- * on.
+ * Check that a preset that PAPI knows but this machine lacks stays in the list, and that parsing
+ * continues.
  */
 static void no_preset(struct machine *m, enum events_cpu cpu, const char *name, const char *says)
 {
@@ -502,7 +502,7 @@ static void test_hostile(void **state)
 		      { "cycl\xc3\xa4s", "printable" }, { "\x7f", "printable" });
 	is_absent(m, "%s%n%d", "no such event");
 
-	/* 63 characters are a name, 64 are not. */
+	/* A name may have 63 characters, but not 64. */
 	memset(name, 'x', 64);
 	name[64] = '\0';
 	is_bad(m, name, "too long");

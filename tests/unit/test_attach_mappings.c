@@ -101,7 +101,10 @@ static void test_mapping(void **state)
 	munmap(at, 4096);
 }
 
-/* The mappings of a process are freed even if the process has exited meanwhile. */
+/*
+ * The program that a process has executed, and its mappings, are reported even after the process
+ * has exited.
+ */
 static void test_exec(void **state)
 {
 	struct seen seen = { .ordered = true };
@@ -139,7 +142,7 @@ static void test_deleted(void **state)
 	unlink(path);
 	at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 	if (at == MAP_FAILED)
-		skip(); /* mounted noexec */
+		skip(); /* the directory is mounted noexec */
 	seen.ino = st.st_ino;
 	assert_int_equal(mappings_read(m, see, &seen), 0);
 	assert_fields(&seen, IS(mapped, true), TEXT(path, path));

@@ -99,15 +99,18 @@ static void test_neighbours(void **state)
 	struct probe_sites p CLEANUP(probe_sites_free) = { .n = 0 };
 	bool shared;
 
-	/* If the positions distinguish the probes, they may be arbitrarily close. */
+	/*
+	 * If their positions distinguish the probes, they may be as close to each other as they
+	 * like.
+	 */
 	assert_int_equal(add(&p, 10, AT(3, 0x120), 1, 0, &shared), 0);
 	assert_int_equal(add(&p, 10, AT(3, 0x121), 2, 1, &shared), 0);
 	assert_int_equal(add(&p, 11, AT(3, 0x120), 3, 2, &shared), -EADDRINUSE);
 	assert_int_equal(add(&p, 11, AT(3, 0x121), 3, 2, &shared), 0);
 	assert_true(shared);
 	/*
-	 * An exit at which no other probe is requested needs room as well. There is room before it,
-	 * after it and in another file.
+	 * A probe at an exit must not change the code of another probe either. It is accepted
+	 * before that code, after it, or in another file.
 	 */
 	assert_int_equal(add(&p, 10, AT(3, 0x121 + reach - 1), 0, PROBE_SITES_NONE, &shared),
 			 -EADDRINUSE);

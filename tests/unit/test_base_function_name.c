@@ -43,7 +43,7 @@ static void test_rust(void **state)
 		    { "<", NULL });
 }
 
-/* For any input the text does not become longer, and no byte next to it changes. */
+/* For any input the text does not become longer, and the bytes around it do not change. */
 static void test_anything(void **state)
 {
 	static const char letters[] = "<<>>()() a:s*-&::as operator";

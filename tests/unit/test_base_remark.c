@@ -116,7 +116,9 @@ static void test_bounded(void **state)
 	assert_int_equal(n, REMARKS_MAX);
 	assert_string_equal(all[n - 2].text, "remark 510");
 	assert_string_equal(all[n - 1].kind, "more");
-	/* The number covers the remarks that do not fit, and the remark that this line replaces. */
+	/*
+	 * The number includes the remarks that do not fit, and the remark that this line replaces.
+	 */
 	assert_string_equal(all[n - 1].text, "10 more remarks are left out here");
 	remarks_forget(3);
 	for (uint32_t i = 0; i < REMARKS_MAX; i++)

@@ -42,9 +42,15 @@ static inline void close_at_end(const int *fd)
 		close(*fd);
 }
 
+/* Select the test cases to run. cmocka itself reads no environment variable. */
+__attribute__((constructor)) static void filter_cases(void)
+{
+	cmocka_set_test_filter(getenv("CMOCKA_TEST_FILTER"));
+}
+
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-/* The rows of a table and their number, as two arguments. */
+/* The rows of a table and their number, as two arguments of a function. */
 #define ROWS(type, ...) (const type[]){ __VA_ARGS__ }, ARRAY_SIZE(((const type[]){ __VA_ARGS__ }))
 
 /* One field of a record, with its expected value. */
@@ -161,7 +167,7 @@ static inline void check_parts(const char *text, const char *const *parts, size_
 
 #define CHECK_PARTS(text, forbidden, ...) \
 	check_parts(text, ROWS(char *const, __VA_ARGS__), forbidden, __FILE__, __LINE__)
-/* Check that the text has each of these parts, or has none of them. */
+/* Check that the text has each of these parts. assert_lacks() checks that it has none of them. */
 #define assert_says(text, ...)	CHECK_PARTS(text, false, __VA_ARGS__)
 #define assert_lacks(text, ...) CHECK_PARTS(text, true, __VA_ARGS__)
 

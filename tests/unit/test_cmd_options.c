@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /* Check the option table, the parser that uses it, and the help text that is made from it. */
+#include <ctype.h>
 #include <unistd.h>
 
 #include "test_check.h"
@@ -289,12 +290,38 @@ static void test_nearest(void **state)
 	assert_string_equal(option_nearest(COMMAND_TRACE, "ouput"), "output");
 	assert_string_equal(option_nearest(COMMAND_TRACE, "wtach"), "watch");
 	assert_string_equal(option_nearest(COMMAND_DIFF, "fail-over"), "fail-above");
-	assert_null(option_nearest(COMMAND_DIFF, "duratoin"));
+	/* Options of other commands are candidates too, but only if they are nearer. */
+	assert_string_equal(option_nearest(COMMAND_DIFF, "duratoin"), "duration");
+	assert_string_equal(option_nearest(COMMAND_SERIES, "lase"), "base");
+	assert_string_equal(option_nearest(COMMAND_TOP, "dealy"), "delay");
 	assert_null(option_nearest(COMMAND_TRACE, "nonsense"));
 	assert_null(option_nearest(COMMAND_TRACE, ""));
 	assert_string_equal(command_nearest("recrod"), "record");
 	assert_string_equal(command_nearest("reports"), "report");
 	assert_null(command_nearest("make"));
+}
+
+static void test_command_names(void **state)
+{
+	static const struct {
+		unsigned commands;
+		const char *names;
+	} cases[] = {
+		{ 1u << COMMAND_DIFF, "diff" },
+		{ 1u << COMMAND_DIFF | 1u << COMMAND_TRACE, "trace and diff" },
+		{ 7, "trace, record and report" },
+		{ (1u << COMMANDS) - 1, "all commands" },
+		{ (1u << COMMANDS) - 1 - (1u << COMMAND_TOP), "all commands but top" },
+	};
+	char names[64];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		command_names(cases[i].commands, names, sizeof(names));
+		assert_string_equal(names, cases[i].names);
+	}
+	command_names(7, names, 10);
+	assert_string_equal(names, "trace, re");
 }
 
 /* --- help ------------------------------------------------------------------------------------- */
@@ -397,9 +424,23 @@ static void test_help_commands(void **state)
 	}
 }
 
+/* Replace each run of white space by one space. */
+static void join_lines(char *text)
+{
+	char *to = text;
+
+	for (; *text; text++)
+		if (!isspace(*text))
+			*to++ = *text;
+		else if (!isspace(text[1]))
+			*to++ = ' ';
+	*to = '\0';
+}
+
+/* The page of all options names the commands that take each of them. */
 static void test_help_all(void **state)
 {
-	char *text = printed(print_all, COMMAND_TRACE), line[64];
+	char *text = printed(print_all, COMMAND_TRACE), line[192], names[128];
 	const struct option_row *row;
 	unsigned i;
 
@@ -408,6 +449,13 @@ static void test_help_all(void **state)
 		snprintf(line, sizeof(line), "--%s ", row->name);
 		if (!strstr(text, line))
 			fail_msg("%s is missing", line);
+	}
+	join_lines(text);
+	for (row = option_table; row < option_table + noptions; row++) {
+		command_names(row->commands, names, sizeof(names));
+		snprintf(line, sizeof(line), "%s (%s)", row->help, names);
+		if (!row->choices && !strstr(text, line))
+			fail_msg("--%s: %s is missing", row->name, line);
 	}
 	for (i = 0; i < OPTION_GROUPS; i++)
 		assert_non_null(strstr(text, option_group_titles[i]));
@@ -419,12 +467,13 @@ static void test_help_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unique),	      cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_parse_each),    cmocka_unit_test(test_values),
-		cmocka_unit_test(test_defaults),      cmocka_unit_test(test_files),
-		cmocka_unit_test(test_wrong),	      cmocka_unit_test(test_distance),
-		cmocka_unit_test(test_nearest),	      cmocka_unit_test(test_help_short),
-		cmocka_unit_test(test_help_commands), cmocka_unit_test(test_help_all),
+		cmocka_unit_test(test_unique),	   cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_parse_each), cmocka_unit_test(test_values),
+		cmocka_unit_test(test_defaults),   cmocka_unit_test(test_files),
+		cmocka_unit_test(test_wrong),	   cmocka_unit_test(test_distance),
+		cmocka_unit_test(test_nearest),	   cmocka_unit_test(test_command_names),
+		cmocka_unit_test(test_help_short), cmocka_unit_test(test_help_commands),
+		cmocka_unit_test(test_help_all),
 	};
 
 	/* Clear the environment, because variables of the SBT library count as options. */

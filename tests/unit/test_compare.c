@@ -17,7 +17,7 @@ static const struct compare_row *find(const struct compare *c, enum compare_scop
 	return NULL;
 }
 
-/* Compare the first @na recordings of @r with the next @nb. */
+/* Compare the first @na recordings of @r with the next @nb recordings. */
 static void compare(struct recording *r, uint32_t na, uint32_t nb, const struct compare_options *o,
 		    struct compare *c)
 {
@@ -121,10 +121,7 @@ static void test_sites_unclear(void **state)
 		assert_int_equal(match_of(&m, 1, i, r), -1);
 }
 
-/*
- * A site that moved twice is followed. Each report is matched with its predecessor, and a known id
- * stays known.
- */
+/* A site that moved twice keeps its id, because each report is matched with the one before it. */
 static void test_sites_followed(void **state)
 {
 	struct recording *r CLEANUP_PTR(free) = recordings(4);
@@ -277,8 +274,8 @@ static void compare_one(struct recording *r, const struct compare_options *o, st
 }
 
 /*
- * There is one run on each side. All batches of B are a tenth longer, but every second batch varies
- * by a hundredth. The expected values are worked out by hand.
+ * There is one run on each side. All batches of B take 10 % longer, and every second batch differs
+ * by 1 %. The expected values are worked out by hand.
  */
 static void test_episodes(void **state)
 {
@@ -324,7 +321,7 @@ static void test_episodes(void **state)
 	compare_one(r, &o, &c);
 	assert_int_equal(c.regressions, 0);
 	compare_free(&c);
-	/* There are too few batches. */
+	/* With too few batches there is no test. */
 	r[1].of_batches[0].phase.n = BATCHES_LEAST - 1;
 	r[1].of_batches[0].phase.per = 1;
 	compare_one(r, &o, &c);
@@ -332,9 +329,9 @@ static void test_episodes(void **state)
 }
 
 /*
- * Of 2,000 pairs that differ only by noise, few are reported as worse, although their episodes are
- * correlated: each is nine tenths of its predecessor. Of pairs with a tenth more time, most are
- * reported above a limit of a twentieth.
+ * Compare 2,000 pairs of runs that differ only by noise. Few are reported as worse, although
+ * successive episodes are correlated (coefficient 0.9). Of pairs with 10 % more time, most are
+ * reported as more than 5 % worse.
  */
 static void test_false_alarms(void **state)
 {
@@ -376,8 +373,8 @@ static void test_false_alarms(void **state)
 }
 
 /*
- * Return six runs with the values 1 2 3 and 4 6 8, as in the tests of welch(). The spread of the
- * episodes is then ignored.
+ * Return six runs, three with the values 1 2 3 and three with 4 6 8, as in the tests of welch().
+ * With several runs, the spread of episodes is ignored.
  */
 static struct recording *six(void)
 {
@@ -462,7 +459,7 @@ static void test_missing(void **state)
 	const struct compare_row *row;
 	struct compare c CLEANUP(compare_free);
 
-	/* One site is in all runs of A and in none of B; another is in one run of B only. */
+	/* One site is in all runs of A and in no run of B. Another is only in one run of B. */
 	recording_site(&r[0], "#2", "g", 20, 10, 5000, 1);
 	recording_site(&r[1], "#2", "g", 20, 10, 5000, 1);
 	recording_site(&r[2], "#2", "g", 20, 10, 5000, 1);

@@ -35,7 +35,7 @@ static void test_runs(void **state)
 	p = point(t, "512/SBT_OFF");
 	assert_fields(p, IS(runs, 5), IS(lossy, 1), IS(time.mean, 1430 * MS),
 		      IS(time.min, 1410 * MS), IS(time.max, 1450 * MS));
-	/* Squares of deviations: 0 + 1 + 1 + 4 + 4, times 10^2, over 4. */
+	/* The variance is (0 + 1 + 1 + 4 + 4) x 10^2 / 4 = 250. */
 	assert_fields(p, IS(time.stddev, (uint64_t)llround(sqrt(250) * 1e6)), TEXT(row, "512"),
 		      TEXT(column, "SBT_OFF"));
 	p = point(t, "512/SBT_WATCH_ALL");
@@ -144,7 +144,8 @@ static void test_table_5_5(void **state)
 static void test_phases(void **state)
 {
 	static const uint64_t phase[] = { 940, 20, 6770 }, barrier[] = { 210, 10, 900 };
-	static const unsigned order[] = { 2, 0, 1 }; /* in the order of a report: most lost time */
+	/* as in a report: the phase with the most lost time is first */
+	static const unsigned order[] = { 2, 0, 1 };
 	struct many *t CLEANUP_PTR(many_free) = many_new();
 	const struct series_point *p;
 	struct report_barrier *b;
@@ -198,7 +199,7 @@ static void test_idle(void **state)
 	r->threads[0][3].wait_ns = REPORT_UNKNOWN;
 	many_build(t, SERIES_FIRST, NULL);
 	s = &t->s.points[0].sites[0];
-	/* 20, 30, 40 and 40: mean 32.5. */
+	/* The threads' means are 20, 30, 40 and 40, so the mean over the threads is 32.5. */
 	assert_fields(
 		s, IS(idle.n, 4), IS(idle.min, 20000), IS(idle.mean, 32500), IS(idle.max, 40000),
 		IS(idle.stddev, (uint64_t)llround(sqrt((156.25 + 6.25 + 56.25 * 2) / 4) * 1000)));
@@ -252,7 +253,8 @@ static void test_labels(void **state)
 	series_free(&t->s);
 
 	/*
-	 * The label of a long command has the program, and the differing values with their options.
+	 * The label of a long command consists of the program, and of the options with values that
+	 * differ.
 	 */
 	t->in[0].command = "./lu --partition block --threads 1 -v 512";
 	t->in[1].command = "./lu --partition cyclic --threads 1 -v 512";
@@ -296,9 +298,7 @@ static void test_labels(void **state)
 	assert_int_equal(point(t, ".hidden")->runs, 1);
 }
 
-/*
- * A slash does not split a label if one of the two parts is empty. The last other slash splits it.
- */
+/* The last slash with text on both sides splits a label into row and column. */
 static void test_slashes(void **state)
 {
 	struct many *t CLEANUP_PTR(many_free) = many_new();
@@ -351,7 +351,7 @@ static void test_unknown(void **state)
 	assert_int_equal(t->s.fastest, 2);
 	series_free(&t->s);
 
-	/* Nothing is normalised to an unknown time. */
+	/* If the first time is unknown, no time is normalised to it. */
 	many_build(t, SERIES_FIRST, NULL);
 	assert_int_equal(t->s.points[2].base, 0);
 	assert_true(isnan(t->s.points[2].normalised) && isnan(t->s.points[2].speedup));

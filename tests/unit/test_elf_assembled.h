@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* A library that the test assembles: positions found in its functions are compared with labels. */
+/*
+ * A library that the test assembles. Positions that are found in its functions are compared with
+ * labels in the source.
+ */
 #ifndef TEST_SITES_ASSEMBLED_H
 #define TEST_SITES_ASSEMBLED_H
 
@@ -8,7 +11,7 @@
 
 #include "elf/elf.h"
 
-/* "begin NAME" and "end NAME" around a function. */
+/* Macros for the assembler source: write "begin NAME" and "end NAME" around a function. */
 #define ASSEMBLED_MACROS                                                   \
 	".text\n"                                                          \
 	".macro begin name\n.globl \\name\n.hidden \\name\n.type \\name, " \

@@ -133,15 +133,15 @@ static void test_libc(void **state)
 	if (access(LIBC, R_OK))
 		skip();
 	elf = open_elf(f, LIBC);
-	/* Two versions have one address. */
+	/* Both versions of this function have the same address. */
 	assert_int_equal(elf_find_function(elf, "pthread_barrier_wait", sym, 4), 1);
 	assert_int_equal(sym[0].vaddr, fixture_nm(f, LIBC, "pthread_barrier_wait"));
 	assert_true(sym[0].size > 0);
 	assert_false(sym[0].from_symtab);
-	/* Two versions have two addresses. */
+	/* The two versions of this function have different addresses. */
 	assert_int_equal(elf_find_function(elf, "pthread_cond_wait", sym, 4), 2);
 	assert_true(sym[0].vaddr != sym[1].vaddr);
-	/* Symbols that do not fit are counted, and not written. */
+	/* Symbols for which there is no room are counted, and not written. */
 	memset(sym, 0, sizeof(sym));
 	assert_int_equal(elf_find_function(elf, "pthread_cond_wait", sym, 1), 2);
 	assert_int_equal(sym[1].vaddr, 0);
@@ -288,7 +288,7 @@ static void test_throw(void **state)
 	assert_true(t.imports_throw);
 }
 
-/* The go command is itself a Go program; building one here would take too long. */
+/* Test with the go command, which is itself a Go program: to build one here would take too long. */
 static void test_go(void **state)
 {
 	const struct fixture *f = *state;
@@ -431,7 +431,7 @@ static void test_refusals(void **state)
 	assert_int_equal(elf_open(-1, &elf), -EBADF);
 }
 
-/* Only .symtab is left, where names carry their versions. */
+/* Find functions in a file that has only .symtab, where names include their versions. */
 static void test_symtab_versions(void **state)
 {
 	const struct fixture *f = *state;
@@ -468,7 +468,10 @@ static void test_symtab_versions(void **state)
 		      IS(vaddr, fixture_nm(f, "sv.so", "versioned")));
 }
 
-/* Segments end early: code after the end is not in the file, and a cut note does not count. */
+/*
+ * A segment's size in the file is too small: code after its end is not in the file, and a note that
+ * is cut is ignored.
+ */
 static void test_short_segments(void **state)
 {
 	const struct fixture *f = *state;
@@ -518,7 +521,9 @@ static void test_short_segments(void **state)
 	assert_int_equal(t.build_id_len, 0);
 }
 
-/* A table that exists but cannot be read differs from a missing function. */
+/*
+ * If a symbol table exists but cannot be read, the result differs from that for a missing function.
+ */
 static void test_broken_table(void **state)
 {
 	const struct fixture *f = *state;

@@ -28,8 +28,7 @@ static const char source[] = ASSEMBLED_MACROS
 	"puts@plt\nend leaves\n"
 	/* A function that ends with a jump to a function that returns at once. */
 	"begin gives_back\n test %edi, %edi\n je 1f\ngives_back_1: jmp sem_post@plt\n1: "
-	"nop\ngives_back_2: jmp "
-	"pthread_mutex_unlock@plt\nend gives_back\n"
+	"nop\ngives_back_2: jmp pthread_mutex_unlock@plt\nend gives_back\n"
 	"begin only\n nop\n jmp puts@plt\nend only\n"
 	/* A function that ends with a jump through a register, to an unknown target. */
 	"begin anywhere\n jmp *%rdi\n ret\nend anywhere\n"
@@ -78,7 +77,10 @@ static void test_other_library(void **state)
 {
 	check("leaves", EXITS_FOLLOW_ALL, NULL);
 	CHECK("leaves", EXITS_FOLLOW_OUTSIDE, "leaves_1", "leaves_2");
-	/* The called function waits. An exit at the call would measure no wait. */
+	/*
+	 * The function only jumps to another function, which waits. An exit at this jump would
+	 * measure no wait.
+	 */
 	check("only", EXITS_FOLLOW_OUTSIDE, NULL);
 }
 
@@ -87,7 +89,7 @@ static void test_registers(void **state)
 	check("anywhere", EXITS_FOLLOW_OUTSIDE, NULL);
 }
 
-/* If the symbols lack the size, the unwind table has it. */
+/* If the symbol lacks the function's size, the unwind table gives it. */
 static void test_no_size(void **state)
 {
 	struct elf_symbol symbol, around;
@@ -110,9 +112,7 @@ static const char arm_source[] =
 	ASSEMBLED_MACROS "begin part\n nop\npart_1: ret\nend part\n"
 			 "begin leaves\n cbz x0, 1f\nleaves_1: b puts\n1: b part\nend leaves\n"
 			 "begin only\n nop\n b puts\nend only\n"
-			 /*
-			  * This is not a jump to another file, though it begins like such a jump.
-			  */
+			 /* This function begins like a jump to another file, but is none. */
 			 "begin far\n adrp x16, part\n add x16, x16, :lo12:part\n ret\nend far\n"
 			 "begin tail\n cbz x0, 1f\n b far\n1: ret\nend tail\n"
 			 ".section .note.GNU-stack,\"\",@progbits\n";

@@ -39,7 +39,7 @@ static void first_call(void **state)
 	 * below the CFA.
 	 */
 	assert_fields(&held[5], IS(how, HELD_ON_STACK), IS(offset, -0x30 + 8), IS(size, 8));
-	/* On one of two paths rbx has another value. */
+	/* The argument is not found, because rbx has another value on one of two paths. */
 	assert_int_equal(held[0].how, HELD_NOWHERE);
 	/* All arguments are still in their registers when the function is called. */
 	assert_int_equal(held[0].passed, 0);
@@ -71,7 +71,7 @@ static void no_call(void **state)
 	assert_true(held_args_find(EM_AARCH64, code, sizeof(code), 0x20, held) < 0);
 }
 
-/* For any bytes the search ends, and reads nothing after the bytes. */
+/* The search ends for any bytes, and reads nothing after them. */
 static void any_bytes(void **state)
 {
 	struct held_arg held[HELD_ARGS_MAX];

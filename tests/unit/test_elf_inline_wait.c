@@ -36,7 +36,7 @@ static const uint8_t latch[] = {
 	0xc3, /* 19: ret */
 };
 
-#define R13 (8 * 2) /* in the kernel's struct pt_regs */
+#define R13 (8 * 2) /* offset in the kernel's struct pt_regs */
 #define R15 (8 * 0)
 #define RBX (8 * 5)
 
@@ -57,11 +57,11 @@ static void finds_latch(void **state)
 
 	assert_int_equal(inline_waits_find(EM_X86_64, latch, sizeof(latch), &w, 1), 1);
 	assert_int_equal(w.kind, INLINE_WAIT_LATCH);
-	/* A jump leads to the addition, so the probe is behind the addition. */
+	/* A jump leads to the addition, so the probe is placed after the addition. */
 	assert_fields(&w, IS(enter, 0x07), IS(leaves[0], 0x19), IS(object.reg, RBX));
 }
 
-/* The reverse, a wait until a number is not 0, does not belong to a latch. */
+/* A latch waits until a number is 0. A wait until a number is not 0 does not belong to a latch. */
 static void number_is_no_latch(void **state)
 {
 	struct inline_wait w;
@@ -90,8 +90,8 @@ static void needs_all(void **state)
 }
 
 /*
- * The departure from a probe before an instruction that moves the stack pointer would not be
- * recognised. The probe is placed behind the addition.
+ * If the instruction before the addition moves the stack pointer, a probe there could not recognise
+ * the departure. So the probe is placed after the addition.
  */
 static void stack_moves_before(void **state)
 {

@@ -81,7 +81,8 @@ static void test_refused(void **state)
 		       { INSN_REFUSED, 1, BYTES(0xec) }, { INSN_REFUSED, 2, BYTES(0x0f, 0x0b) },
 		       { INSN_REFUSED, 2, BYTES(0x0f, 0x30) },
 		       { INSN_REFUSED, 4, BYTES(0xf0, 0x0f, 0xb1, 0x17) },
-		       { INSN_REFUSED, 3, BYTES(0x66, 0x74, 0x10) }); /* branch with prefix 66 */
+		       /* branch with a 0x66 prefix */
+		       { INSN_REFUSED, 3, BYTES(0x66, 0x74, 0x10) });
 	/* A nop with a segment prefix, which assemblers use as padding. */
 	expect_classes({ INSN_REFUSED, 10,
 			 BYTES(0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00) },
@@ -130,13 +131,16 @@ static void test_entry(void **state)
 	expect_entry(0, 4, INSN_EMULATED, BYTES(0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x48, 0x89, 0xe5));
 	/* endbr64; mov: no better position exists. */
 	expect_entry(0, 0, INSN_ENDBR, BYTES(0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x89, 0xe5, 0xc3));
-	/* endbr64; nop5; push: the entry is past both. */
+	/* endbr64; nop5; push: the probe is placed after both. */
 	expect_entry(0, 9, INSN_EMULATED,
 		     BYTES(0xf3, 0x0f, 0x1e, 0xfa, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xc3));
-	/* endbr64; nop5; mov: the entry is at the endbr64, which is as safe. */
+	/*
+	 * endbr64; nop5; mov: the probe is placed at the endbr64, because a probe at the mov would
+	 * be no cheaper.
+	 */
 	expect_entry(0, 0, INSN_ENDBR,
 		     BYTES(0xf3, 0x0f, 0x1e, 0xfa, 0x0f, 0x1f, 0x44, 0x00, 0x00, 0x48, 0x89, 0xe5));
-	/* nop5; push, and nop5; mov: the entry is always past the nop5. */
+	/* nop5; push, and nop5; mov: the probe is always placed after the nop5. */
 	expect_entry(0, 5, INSN_EMULATED, BYTES(0x0f, 0x1f, 0x44, 0x00, 0x00, 0x55, 0xc3));
 	expect_entry(0, 5, INSN_STEPPED, BYTES(0x0f, 0x1f, 0x44, 0x00, 0x00, 0x48, 0x89, 0xe5));
 	/* The function has only nop5 and ret. */
@@ -162,14 +166,17 @@ static void expect_late(uint32_t skip, enum insn_class class, const uint8_t *byt
 static void test_entry_late(void **state)
 {
 	/*
-	 * GOMP_barrier: endbr64; mov rip; mov %fs:; test; je +0x20; sub; jmp; nop; ret. The entry
-	 * is on the je, which every path reaches.
+	 * GOMP_barrier: endbr64; mov rip; mov %fs:; test; je +0x20; sub; jmp; nop; ret. The probe
+	 * is placed on the je, which every path reaches.
 	 */
 	expect_late(0x13, INSN_EMULATED,
 		    BYTES(0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x8b, 0x05, 0xbd, 0x9d, 0x03, 0x00, 0x64,
 			  0x48, 0x8b, 0x78, 0x10, 0x48, 0x85, 0xff, 0x74, 0x0b, 0x48, 0x83, 0xef,
 			  0x80, 0xe9, 0x22, 0x27, 0x01, 0x00, 0x66, 0x90, 0xc3));
-	/* mov %rsi,%rax; jmp out, and the same with sub $8,%rdi. */
+	/*
+	 * mov %rsi,%rax; jmp out of the function. The second case has sub $8,%rdi instead of the
+	 * mov.
+	 */
 	expect_late(3, INSN_EMULATED, BYTES(0x48, 0x89, 0xf0, 0xe9, 0x00, 0x10, 0x00, 0x00));
 	expect_late(4, INSN_EMULATED, BYTES(0x48, 0x83, 0xef, 0x08, 0xe9, 0x00, 0x10, 0x00, 0x00));
 	/* The position that insn_choose_entry() returns is good enough. */
@@ -214,7 +221,7 @@ static void test_entry_loop(void **state)
 static int exits_of(const uint8_t *bytes, size_t len, uint32_t *out, int max)
 {
 	char why[128];
-	int n = insn_find_exits(EM_X86_64, bytes, len, out, max, why, sizeof(why));
+	int n = insn_find_ends(EM_X86_64, bytes, len, out, max, NULL, NULL, why, sizeof(why));
 
 	assert_int_equal(n < 0, why[0] != 0);
 	return n;
@@ -247,8 +254,8 @@ static void test_exits_unknown(void **state)
 	uint32_t out[4];
 
 	/*
-	 * The function leaves by a tail jump: at its end, to before its start, conditionally, or
-	 * through a register.
+	 * The function is left by a tail jump in four ways: at its end, to before its start,
+	 * conditionally, and through a register.
 	 */
 	assert_int_equal(exits_of(BYTES(0x31, 0xff, 0xe9, 0x00, 0x10, 0x00, 0x00), out, 4),
 			 -ENOTSUP);
@@ -283,13 +290,13 @@ static void test_arm64(void **state)
 	uint32_t out[4];
 	char why[128];
 
-	assert_int_equal(insn_find_exits(EM_AARCH64, (const uint8_t *)body, sizeof(body), out, 4,
-					 why, sizeof(why)),
+	assert_int_equal(insn_find_ends(EM_AARCH64, (const uint8_t *)body, sizeof(body), out, 4,
+					NULL, NULL, why, sizeof(why)),
 			 2);
 	assert_int_equal(out[0], 4);
 	assert_int_equal(out[1], 12);
-	assert_int_equal(insn_find_exits(EM_AARCH64, (const uint8_t *)tail, sizeof(tail), out, 4,
-					 why, sizeof(why)),
+	assert_int_equal(insn_find_ends(EM_AARCH64, (const uint8_t *)tail, sizeof(tail), out, 4,
+					NULL, NULL, why, sizeof(why)),
 			 -ENOTSUP);
 	insn_decode(EM_AARCH64, (const uint8_t *)&stp, 4, &in);
 	assert_fields(&in, IS(class, INSN_STEPPED), IS(length, 4));
@@ -364,7 +371,7 @@ static int compare_exits(const struct fixture *f, const struct elf_file *elf, co
 		return 0;
 	len = elf_bytes(elf, sym.offset, sym.size, &bytes);
 	assert_int_equal(len, sym.size);
-	n = insn_find_exits(EM_X86_64, bytes, len, out, 256, why, sizeof(why));
+	n = insn_find_ends(EM_X86_64, bytes, len, out, 256, NULL, NULL, why, sizeof(why));
 	listing_read(f, file, sym.vaddr, sym.size, &l);
 	if (n == -ENOTSUP) {
 		if (!l.leaves && !strstr(why, "past its end"))
@@ -509,8 +516,8 @@ static void test_any_bytes(void **state)
 		assert_true(n || e.skip + e.insn.length <= len);
 		n = insn_choose_late(i % 8 ? EM_X86_64 : EM_AARCH64, bytes, len, &e);
 		assert_true(n || e.skip + e.insn.length <= len);
-		insn_find_exits(i % 8 ? EM_X86_64 : EM_AARCH64, bytes, len, out, 4, why,
-				sizeof(why));
+		insn_find_ends(i % 8 ? EM_X86_64 : EM_AARCH64, bytes, len, out, 4, NULL, NULL, why,
+			       sizeof(why));
 	}
 }
 

@@ -9,8 +9,8 @@
 /* A small runtime: labels are the return addresses of the calls that the test checks. */
 static const char source[] = ASSEMBLED_MACROS
 	/*
-	 * Begins a region: the function passes its argument to workers and then calls the argument
-	 * itself.
+	 * A function that begins a region: it passes its argument to workers, and then calls the
+	 * argument itself.
 	 */
 	"begin region\n push %rbx\n mov %rdi, %rbx\n call start\n call *%rbx\n"
 	"region_1: pop %rbx\n jmp finish\nend region\n"
@@ -19,7 +19,7 @@ static const char source[] = ASSEMBLED_MACROS
 	/* A worker calls a region at two positions: one for nested teams, one for other teams. */
 	"begin worker\n test %edi, %edi\n je 1f\n call *(%rsi)\nworker_1: mov %rax, %rdi\n jmp 2f\n"
 	"1: call *%rax\nworker_2: nop\n2: ret\nend worker\n"
-	/* Runs tasks, which are no regions. */
+	/* A function that runs tasks, which are no regions. */
 	"begin finish\n call *%rdi\nfinish_1: ret\nend finish\n"
 	/* A function that passes nothing to other threads. */
 	"begin alone\n push %rbx\n call *%rbx\nalone_1: pop %rbx\n ret\nend alone\n"
@@ -65,8 +65,8 @@ static void test_not_known(void **state)
 	struct returns found;
 
 	/*
-	 * A return that is known for the master or the workers alone is worse than none, because
-	 * some members would never end.
+	 * If the return address is known only for the master or only for the workers, none is used:
+	 * some members would never be seen to leave.
 	 */
 	CHECK_NONE("alone", NULL);
 	CHECK_NONE("finish", NULL);

@@ -125,8 +125,7 @@ static void expect_as_readelf(const struct fixture *f, const char *name,
 	fixture_output(f, theirs, sizeof(theirs),
 		       "readelf -nW %s | awk '$1 == \"Name:\" { name = $2 } $1 == \"Location:\" { "
 		       "gsub(\",\", \"\"); at = $2 } $1 == \"Arguments:\" { sub(\".*Arguments: "
-		       "*\", \"\"); "
-		       "print name, at, $0 }'",
+		       "*\", \"\"); print name, at, $0 }'",
 		       name);
 	for (size_t i = 0; i < list->n; i++)
 		n += (size_t)snprintf(ours + n, sizeof(ours) - n, "%s 0x%016llx %s\n",
@@ -353,7 +352,7 @@ static pid_t start(const struct fixture *f)
 	return pid;
 }
 
-/* Return the load bias: the entry point in memory less that in the file. */
+/* Return the load bias: the address of the entry point in memory, less its address in the file. */
 static uint64_t moved_by(pid_t pid, const struct fixture *f)
 {
 	char path[64];
@@ -671,7 +670,10 @@ static void test_operand(void **state)
 	note.args[0] = (struct sdt_arg){ SDT_REG, 8, false, 31, NONE, 1, 0 };
 	assert_int_equal(sdt_probe_arg(EM_AARCH64, &note, 0, &o), 0);
 	assert_int_equal(o.reg, 31 * 8);
-	/* The register or the argument does not exist, there is no room, or nothing is known. */
+	/*
+	 * The conversion fails if the register or the argument does not exist, if a value has no
+	 * room, or if nothing is known.
+	 */
 	assert_int_equal(sdt_probe_arg(EM_X86_64, &note, 0, &o), -ENOENT);
 	assert_int_equal(o.how, SBT_ARG_NONE);
 	assert_int_equal(sdt_probe_arg(EM_X86_64, &note, 1, &o), -ENOENT);
@@ -846,8 +848,8 @@ static void test_hostile_notes(void **state)
 
 	assert_non_null(longest);
 	/*
-	 * The strings do not end, there are only two, the addresses are cut off, or the note is
-	 * empty.
+	 * Four bad notes: the last string has no end, there are only two strings, the addresses are
+	 * cut off, the note is empty.
 	 */
 	add_note(&m, CODE_VADDR, 0, 0, "sbt\0enter\0008@%rdi", 16);
 	add_note(&m, CODE_VADDR, 0, 0, "sbt\0enter", 10);
@@ -873,7 +875,7 @@ static void test_hostile_notes(void **state)
 	expect_made(&m, m.len, 1, 0, 0);
 }
 
-/* A length that exceeds the section ends the reading there, and is reported. */
+/* If a length exceeds the section, the rest of the section is not read, and this is reported. */
 static void test_hostile_lengths(void **state)
 {
 	static const uint32_t absurd[] = { 0x7fffffff, 0xfffffffc, 0xfffffffd, 0xffffffff, 4096 };
@@ -909,7 +911,7 @@ static void test_hostile_lengths(void **state)
 	expect_made(&m, 1ULL << 40, 0, 0, 0);
 }
 
-/* Sizes that occur only in an attack are limited, and omissions are reported. */
+/* Numbers and sizes that only a hostile file has are limited, and what is left out is counted. */
 static void test_many(void **state)
 {
 	struct made m = { 0 };

@@ -19,7 +19,10 @@ static const char barrier_source[] =
 	"int main(void) { pthread_t t; pthread_barrier_init(&b, 0, 2);\n"
 	"  pthread_create(&t, 0, work, 0); work(0); return pthread_join(t, 0); }\n";
 
-/* No call leads to the barrier function. Only the unwind table has its start. */
+/*
+ * A program that calls the barrier function only through a pointer. Only the unwind table shows
+ * where the function starts.
+ */
 static const char pointer_source[] =
 	"#include <pthread.h>\n"
 	"pthread_barrier_t b; int (*volatile wait)(pthread_barrier_t *) = pthread_barrier_wait;\n"
@@ -185,7 +188,10 @@ static void test_nothing_there(void **state)
 	assert_int_equal(find(f, "n", &s), -ENOENT);
 }
 
-/* With two such functions it is unknown which function the program calls. */
+/*
+ * If two functions look like the barrier, neither is used, because it is unknown which one the
+ * program calls.
+ */
 static void test_two(void **state)
 {
 	const struct fixture *f = *state;

@@ -73,7 +73,7 @@ static void draw_episode(void *ctx, const struct model *model, const struct mode
 	assert_int_equal(chrome_episode(d->chrome, model, e), 0);
 }
 
-static void begin(struct drawn *d)
+static void begin(struct drawn *d, uint64_t lean)
 {
 	struct model_ops ops = { .ctx = d, .episode = draw_episode };
 
@@ -82,13 +82,13 @@ static void begin(struct drawn *d)
 	assert_non_null(d->file);
 	d->model = model_new(&ops, START);
 	assert_non_null(d->model);
-	assert_int_equal(chrome_begin(&d->chrome, d->file, &env, START), 0);
+	assert_int_equal(chrome_begin(&d->chrome, d->file, &env, START, lean), 0);
 	assert_int_equal(model_add_process(d->model, PID, INC, 0, 0, START, true, DATA_HOSTILE), 0);
 }
 
 /*
- * Let @tid work until @arrive: 60 % on a CPU, 10 % in the run queue and 20 % at a lock. The rest is
- * unattributed.
+ * Let @tid work until @arrive and cross. 60 % of the work is on a CPU, 10 % in the run queue and 20
+ * % at a lock. The rest is unattributed.
  */
 static void meet(struct drawn *d, uint32_t tid, uint64_t object, uint32_t count, uint64_t arrive,
 		 uint64_t depart, uint64_t work)
@@ -203,8 +203,8 @@ static void check_slices(json_t *events, uint64_t end_ns)
 }
 
 /*
- * Return the number of slices of a thread that begin at @ts and last longer than 0. @tid is 1000
- * times the thread's number, as number() returns it.
+ * Return the number of slices of a thread that begin at @ts and last longer than 0. @tid is the
+ * thread's number times 1000, because number() returns all numbers times 1000.
  */
 static unsigned slices_at(json_t *events, uint64_t tid, uint64_t ts)
 {
@@ -221,7 +221,7 @@ static unsigned slices_at(json_t *events, uint64_t tid, uint64_t ts)
 }
 
 /*
- * Check that every arrow has one begin and one end, each at the begin of a slice, and that no arrow
+ * Check that every arrow has one start and one end, each at the start of a slice, and that no arrow
  * goes back in time.
  */
 static uint32_t check_arrows(json_t *events)
@@ -289,7 +289,7 @@ static void test_two_threads(void **state)
 	struct drawn d;
 	json_t *o, *events, *e, *args;
 
-	begin(&d);
+	begin(&d, CHROME_LEAN);
 	/* Thread 102 arrives last at A, thread 101 at B. */
 	meet(&d, 101, A, 2, START + 1000, START + 4100, 1000);
 	meet(&d, 102, A, 2, START + 4001, START + 4050, 4001);
@@ -339,7 +339,7 @@ static void test_names(void **state)
 	unsigned named = 0;
 	size_t i;
 
-	begin(&d);
+	begin(&d, CHROME_LEAN);
 	meet(&d, 101, A, 2, START + 1000, START + 4100, 1000);
 	meet(&d, 102, A, 2, START + 4001, START + 4050, 4001);
 	assert_int_equal(model_name_thread(d.model, PID, INC, 101, DATA_HOSTILE), 0);
@@ -371,7 +371,7 @@ static void test_unknown(void **state)
 	unsigned leaves = 0, inside = 0;
 	size_t i;
 
-	begin(&d);
+	begin(&d, CHROME_LEAN);
 	/* The worker 101 stays, and the other threads leave. */
 	c = crossing(101, A, 3, START + 1000, NEVER);
 	c.flags = MODEL_CROSSING_STAYS;
@@ -412,8 +412,7 @@ static void test_thinned(void **state)
 	struct drawn d;
 	json_t *o, *events, *e, *meta;
 
-	begin(&d);
-	chrome_limit(d.chrome, 20000);
+	begin(&d, 20000);
 	assert_false(chrome_thinned(d.chrome, &thinned));
 	for (i = 0; i < 1000; i++, t += 3000) {
 		meet(&d, 101, A, 2, t + 1000, t + 2100, i ? 1900 : 1000);
@@ -445,7 +444,7 @@ static void test_thinned(void **state)
 	drop(&d, o);
 }
 
-/* Impossible times still give a file that can be opened. */
+/* Even with impossible times, the file can be opened. */
 static void test_corrupt(void **state)
 {
 	struct model_member m[2] = { { .thread = 0, .tid = 101, .site = 0 },
@@ -455,7 +454,7 @@ static void test_corrupt(void **state)
 	json_t *o, *events;
 	uint64_t x = 88172645463325252ULL;
 
-	begin(&d);
+	begin(&d, CHROME_LEAN);
 	meet(&d, 101, A, 2, START + 1, START + 3, 1);
 	meet(&d, 102, A, 2, START + 2, START + 4, 2);
 	assert_int_equal(model_advance(d.model, START + 100), 0);
@@ -492,10 +491,10 @@ static void test_full(void **state)
 	int err = 0;
 
 	assert_non_null(full);
-	begin(&d);
+	begin(&d, CHROME_LEAN);
 	meet(&d, 101, A, 1, START + 1, START + 3, 1);
 	assert_int_equal(model_advance(d.model, START + 100), 0);
-	assert_int_equal(chrome_begin(&c, full, &env, START), 0);
+	assert_int_equal(chrome_begin(&c, full, &env, START, CHROME_LEAN), 0);
 	for (int i = 0; i < 1000 && !err; i++) {
 		m.arrive_ns += 10;
 		m.depart_ns += 10;

@@ -10,7 +10,7 @@
 #define CELLS 256
 
 struct rows {
-	char *text; /* split in place */
+	char *text; /* the CSV text, which is split in place */
 	unsigned n, ncolumns;
 	char *cells[200][CELLS];
 };

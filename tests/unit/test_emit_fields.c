@@ -394,8 +394,8 @@ static void check_record(const struct emit_record *record, bool times)
 			if (g->name && !strcmp(f->name, g->name))
 				fail_msg("%s.%s twice", record->type, f->name);
 		/*
-		 * Outside of such a record, a field is a time if and only if its name is the name
-		 * of a time.
+		 * If the numbers are not all times, a field is a time if and only if its name is
+		 * that of a time.
 		 */
 		if (f->name &&
 		    (f->type == EMIT_NS || f->type == EMIT_T_NS || f->type == EMIT_TIMES) && !times)
@@ -404,7 +404,7 @@ static void check_record(const struct emit_record *record, bool times)
 			check_record(fields_sub(f), f->type == EMIT_TIMES || is_time(f->name));
 	}
 	/*
-	 * The fields must fit into one table, together with the counters and the values derived
+	 * All fields must fit into one table, with the counters and the values that are derived
 	 * from counters.
 	 */
 	assert_true(main <= TABLE_COLUMNS);

@@ -25,8 +25,8 @@ static char *print(const struct report *r)
 }
 
 /*
- * Check that each line has three ";" before a blank and a number. Return the sum of the lines that
- * contain all of the words.
+ * Check that each line has three ";" before a blank and a number. Return the sum of the numbers of
+ * the lines that contain all of the words.
  */
 static uint64_t sum(const char *text, const char *a, const char *b)
 {

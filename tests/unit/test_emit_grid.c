@@ -81,7 +81,7 @@ static void test_lanes(void **state)
 		assert_about(total(g, i, GRID_WORK), 30000000);
 		assert_about(g->lanes[i].ns[GRID_WORK][g->width - 1], 0);
 	}
-	/* The index of thread 3 now belongs to another thread. */
+	/* Now another thread has the index 3. */
 	assert_int_equal(grid_lane(g, 3, 999, &lane), 0);
 	assert_int_equal(lane, GRID_LANES);
 	grid_free(g);
@@ -118,7 +118,7 @@ static void test_series(void **state)
 	}
 	assert_int_equal(n, 10000);
 	assert_about(sum, 10000 * 100 + 9999.0 * 10000 / 2);
-	/* An unknown time adds nothing. */
+	/* An unknown time adds nothing to the grid. */
 	for (i = 0, n = 0; i < GRID_POINTS; i++)
 		n += g->series[0]->within[i].n;
 	assert_int_equal(n, 9999);

@@ -164,7 +164,9 @@ static json_t *at(json_t *o, const char *key)
 	return v;
 }
 
-/* Return the sum of one kind in the buckets of a lane. Each bucket stores 255ths. */
+/*
+ * Return a lane's total share of @kind over all buckets, in buckets. Each share is stored in 1/255.
+ */
 static double share(json_t *timeline, size_t lane, unsigned kind)
 {
 	json_t *l = json_array_get(at(timeline, "lanes"), lane);
@@ -206,8 +208,8 @@ static void test_data(void **state)
 	assert_int_equal(json_integer_value(at(timeline, "bucket_ns")), GRID_FIRST_NS);
 	assert_int_equal(json_array_size(at(timeline, "lanes")), 2);
 	/*
-	 * Thread 101: 10 us of work, 30 of waiting, 49.9 of work, and 29 more after the last
-	 * barrier.
+	 * Thread 101 works for 10 us, waits for 30 us, works for 49.9 us, and works for 29 us after
+	 * the last barrier.
 	 */
 	assert_true(fabs(share(timeline, 0, GRID_WORK) - 88.9) < 0.1);
 	assert_true(fabs(share(timeline, 0, GRID_WAIT) - 30) < 0.1);
@@ -300,7 +302,7 @@ static void test_full(void **state)
 	assert_int_equal(finish(&p, START + 50), -ENOSPC);
 }
 
-/* A cancelled page writes nothing, and leaves no file behind. */
+/* If the page is cancelled, nothing is written, and no file is left behind. */
 static void test_given_up(void **state)
 {
 	struct page p;

@@ -70,7 +70,7 @@ static void test_text(void **state)
 }
 
 /*
- * The text reports if there is a single number of processors, and if more processors are not
+ * The text says so if only one number of processors was simulated, and if more processors are not
  * faster.
  */
 static void test_answers(void **state)
@@ -111,7 +111,7 @@ static void test_figures(void **state)
 
 	/* The run was longer than the time from the first to the last thread. */
 	for (uint32_t i = 0; i < p.nnotes; i++)
-		alone += strstr(p.notes[i].text, "5.0 ms before the threads that meet began") &&
+		alone += strstr(p.notes[i].text, "5.0 ms before the barrier threads began") &&
 			 strstr(p.notes[i].text, "and 3.0 \xc2\xb5s after they had ended");
 	assert_int_equal(alone, 1);
 	assert_fields(&p, IS(n, 5), IS(recorded_ns, 5), IS(all[0].time_ns, p.serial_ns));
@@ -156,7 +156,7 @@ static void test_joined(void **state)
 	}
 	for (uint32_t i = 0; i < all.nnotes; i++) {
 		moved += strstr(all.notes[i].text, "Barriers follow the model") != NULL;
-		threads += strstr(all.notes[i].text, "that met at barriers") != NULL;
+		threads += strstr(all.notes[i].text, "that crossed barriers") != NULL;
 		locks +=
 			!strncmp(all.notes[i].text, "eight.sbt: Threads waited 7 ns for locks", 40);
 	}

@@ -145,8 +145,8 @@ static void test_phases(void **state)
 }
 
 /*
- * Labels are made from commands. They are listed once in full. The tables use their numbers, so
- * that no label is cut.
+ * Labels that are made from commands can be long. They are listed once in full, and the tables show
+ * their numbers, so that no label is cut.
  */
 static void test_long_labels(void **state)
 {

@@ -370,13 +370,15 @@ static void make_reasons(struct report *r)
 	r->processes[0].omp_scheduling = 0.75;
 }
 
-/* A number and its unit stay on one line, at any width. */
+/* A number and its unit stay on one line, whatever the width is. */
 static void test_quantities_whole(void **state)
 {
 	static const char text[] = "thread 0 waits 75 % of its time, thread 1 < 0.1 %. One costs "
 				   "3.86 \xc2\xb5s, 12 ms, 7 s more or "
 				   "1 min 05 s; 10 KiB of 20 bytes, and 4 shares (81 %), 5 minutes";
-	/* Each of these stays on one line. With a leading blank, the text does not begin a line. */
+	/*
+	 * Each of these texts stays on one line. A text with a leading blank does not begin a line.
+	 */
 	static const char *const whole[] = { "75 %",	 "< 0.1 %", "3.86 \xc2\xb5s", "12 ms",
 					     "7 s",	 "1 min",   "05 s",	      "10 KiB",
 					     "20 bytes", "81 %" };
@@ -571,8 +573,8 @@ static void test_large(void **state)
 }
 
 /*
- * Lost events may not be records, so the report does not call them records. The sum includes more
- * than crossings.
+ * Not only crossings can be lost. The sum includes other losses, so the report does not call them
+ * records.
  */
 static void test_lost_beside(void **state)
 {

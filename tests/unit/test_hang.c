@@ -142,8 +142,8 @@ static void team(struct scene *s, uint32_t b, uint32_t n)
 }
 
 /*
- * Set up barrier @b with @n threads in its last episode, all of which are needed again. The first
- * @ncome have arrived.
+ * Set up barrier @b: its last episode had @n members, all of which are needed again. The first
+ * @ncome of them have arrived.
  */
 static void come(struct scene *s, uint32_t b, uint32_t n, uint32_t ncome)
 {
@@ -276,8 +276,8 @@ static void test_unknown(void **state)
 }
 
 /*
- * The worst missing thread decides the verdict: a thread that waits for input from outside
- * outweighs running threads.
+ * If several threads are missing, the least likely to arrive decides the verdict: one that waits
+ * for input from outside outweighs running threads.
  */
 static void test_several(void **state)
 {
@@ -310,7 +310,7 @@ static void test_gone(void **state)
 	assert_missing(h, 0, 3, HANG_BY_PAST);
 	assert_fields(h, IS(missing[0].state, HANG_GONE), IS(missing[0].index, 3));
 
-	/* A main thread that existed from the start changes nothing. */
+	/* There is also a main thread, which existed from the start. This changes nothing. */
 	s->in.nthreads = 4;
 	s->threads[3].tid = PID;
 	joins(s, 3, 0);
@@ -436,7 +436,7 @@ static void test_guess(void **state)
 	blocked(s, 1, HANG_ON_IO);
 	blocked(s, 2, HANG_ON_IO);
 	h = classify(s, 0);
-	/* The barrier needs one of three threads, and one of them works. */
+	/* The barrier needs one of three other threads, and one of the three works. */
 	assert_verdict(h, HANG_LONG_PHASE);
 	assert_true(h->guess);
 	assert_missing(h, 0, 3, HANG_BY_PROCESS);
@@ -561,8 +561,8 @@ static void test_through_barrier(void **state)
 		    "a thread arrives that was not in the last episode");
 	assert_fields(h, IS(ncycle, 2), IS(guess, true));
 	/*
-	 * No other thread may arrive if the runtime declares the members of the team. Nor does a
-	 * thread arrive that waits for the end of a member.
+	 * If the runtime declares the members of the team, no other thread may arrive. A thread
+	 * that waits for the end of a member does not arrive, either.
 	 */
 	s->barriers[0].team_declared = true;
 	assert_hang(s, HANG_DEADLOCK, NULL);
@@ -585,7 +585,7 @@ static void test_through_join(void **state)
 			"deadlock: thread 2 (tid 103) waits for the end of thread 0 (tid 101), "
 			"which waits at the barrier at x.c:30 for thread 2");
 	assert_string_equal(h->cycle[0].waits_for, "the end of thread 0");
-	/* A wait for the end of a thread that has ended is short. */
+	/* A thread that waits for the end of a thread that has ended will soon continue. */
 	s->threads[2].holder = TID(7);
 	assert_hang(s, HANG_UNKNOWN, NULL);
 }
@@ -640,7 +640,7 @@ static void test_dead_holder(void **state)
 	assert_says(s->out.text, "the mutex `m`: its holder, thread 108, has ended");
 }
 
-/* The last holder in a chain of holders counts. */
+/* In a chain of threads that wait for each other's locks, the state of the last holder decides. */
 static void test_chains(void **state)
 {
 	struct scene *s CLEANUP_PTR(scene_free) = scene_new(5);
@@ -672,8 +672,8 @@ static void test_chains(void **state)
 /* --- several barriers ------------------------------------------------------------------------- */
 
 /*
- * One thread took another branch: the threads at each barrier wait for the threads at the other,
- * without any lock.
+ * One thread took another branch, so threads wait at two barriers: the threads at each wait for the
+ * threads at the other. No lock is involved.
  */
 static void test_two_barriers(void **state)
 {
@@ -692,7 +692,8 @@ static void test_two_barriers(void **state)
 		      HAS(text, "thread 3 (tid 104) waits at the barrier at x.c:31 for"));
 	assert_verdict(classify(s, 1), HANG_NEVER_FILLS);
 	/*
-	 * A main thread that waits for the end of a waiting thread does not make this a deadlock.
+	 * If the main thread waits for the end of one of these threads, the verdict is still not a
+	 * deadlock.
 	 */
 	s->barriers[1].nteam = 0;
 	s->in.nthreads = 5;
@@ -714,7 +715,7 @@ static void test_two_barriers(void **state)
 	assert_hang(s, HANG_UNKNOWN, NULL);
 }
 
-/* A lock in the cycle of barriers makes the wait a deadlock. */
+/* If a lock is part of the cycle, the verdict is a deadlock. */
 static void test_two_barriers_and_lock(void **state)
 {
 	struct scene *s CLEANUP_PTR(scene_free) = scene_new(4);
@@ -772,8 +773,7 @@ static void test_ranks(void **state)
 	};
 	s->in.nthreads = 4;
 	h = assert_hang(s, HANG_NEVER_FILLS, NULL);
-	assert_says(h->text, "rank 2 (pid 300), which was in the last episode and has "
-			     "ended");
+	assert_says(h->text, "rank 2 (pid 300), which was in the last episode and has ended");
 }
 
 /* Thread numbers of several processes do not identify threads. */
@@ -1037,15 +1037,15 @@ static void test_other_collective(void **state)
 	/* The communicator differs or is unknown, so nothing is proven. */
 	s->threads[2].world = false;
 	assert_hang(s, HANG_UNKNOWN, NULL);
-	/* The rank may have returned from the call meanwhile. */
+	/* The rank may have returned from the call since it was examined. */
 	s->threads[2].world = true;
 	s->threads[2].still = false;
 	assert_hang(s, HANG_UNKNOWN, NULL);
 }
 
 /*
- * The rank in the collective may wait for a rank that works. The other ranks have done their part
- * of the collective.
+ * A rank waits in another collective operation. It may wait there for a rank that still works,
+ * although the other ranks have done their part.
  */
 static void test_other_collective_waits_for_work(void **state)
 {
@@ -1082,8 +1082,7 @@ static void test_message(void **state)
 	calls(s, 2, "MPI_Recv", HANG_ON_MESSAGE)->holder = TID(0);
 	assert_hang(s, HANG_DEADLOCK,
 		    "deadlock: rank 2 (pid 103) waits in MPI_Recv at x.c:55 for rank 0 (pid "
-		    "101), which waits at "
-		    "the barrier at x.c:30 for rank 2");
+		    "101), which waits at the barrier at x.c:30 for rank 2");
 	/*
 	 * If a thread keeps exchanging messages, it is not known to wait for another thread
 	 * forever.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* A process is no longer traced. Check how its records before and after the cutoff are handled. */
+/*
+ * Check how records of a process that is no longer traced are handled, before and after the cutoff.
+ */
 #include "test_check.h"
 #include "ingest/cutoffs.c"
 
@@ -73,7 +75,7 @@ static void test_whole(void **state)
 	 */
 	assert_int_equal(fate(state, 900, 950, SBT_CROSSING_ABANDONED), CUTOFF_FED);
 	assert_int_equal(fate(state, 900, UNTIL + 1, SBT_CROSSING_ABANDONED), CUTOFF_INSIDE);
-	/* At the end of a region the departure is not seen. */
+	/* At the end of a region the departure is never seen. */
 	assert_int_equal(fate(state, 900, 0, SBT_CROSSING_NO_DEPART), CUTOFF_FED);
 	/* The same process runs another program. */
 	other.inc++;
@@ -96,7 +98,7 @@ static void test_parts(void **state)
 	assert_false(is_detached(state, SBT_FAMILY_COND, UNTIL + 100));
 	assert_true(is_detached(state, SBT_FAMILY_COND, UNTIL + 101));
 	assert_false(is_detached(state, SBT_FAMILY_GOMP, UNTIL + 101));
-	/* The process itself is still traced. */
+	/* Only a probe group was cut off: the process itself is still traced. */
 	assert_int_equal(fate(state, UNTIL + 1, UNTIL + 2, 0), CUTOFF_FED);
 	assert_int_equal(add(state, MODEL_DETACHED_WHOLE, UNTIL + 200), 0);
 	assert_int_equal(fate(state, UNTIL + 201, UNTIL + 202, 0), CUTOFF_GONE);

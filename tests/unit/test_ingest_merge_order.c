@@ -14,7 +14,7 @@
 struct player {
 	uint32_t source;
 	uint64_t key_ns;
-	unsigned int left; /* number of keys that follow */
+	unsigned int left; /* number of keys that still follow */
 };
 
 static uint64_t state = 88172645463325252ull;
@@ -46,7 +46,7 @@ static void play(struct merge_order *t, uint32_t n)
 	merge_order_clear(t);
 	for (uint32_t i = 0; i < n; i++) {
 		p[i] = (struct player){ 3 * i + 1, rnd() % 16, 1 + (unsigned int)(rnd() % 9) };
-		/* The largest possible key is valid, too. */
+		/* Sometimes use the largest possible key, which is valid, too. */
 		if (rnd() % 8 == 0)
 			p[i].key_ns = UINT64_MAX;
 		merge_order_add(t, p[i].source, p[i].key_ns);

@@ -173,7 +173,7 @@ static void test_unfinished(void **state)
 
 /*
  * The rings wrap around many times. Records of each ring are in order, and so are the records of
- * all rings together. A record that is announced as the next of its ring follows.
+ * all rings together. If a record is announced as the next of its ring, it is indeed the next.
  */
 static void test_around(void **state)
 {
@@ -224,8 +224,8 @@ static void test_around(void **state)
 }
 
 /*
- * Records are saved while one is handled and more arrive. All are returned in order, and the
- * returned record stays valid.
+ * While a record is handled, records that arrive are saved. All are returned in order, and the
+ * record under way stays valid.
  */
 static void test_saved(void **state)
 {

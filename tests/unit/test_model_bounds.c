@@ -119,8 +119,8 @@ static void test_many_sites(void **state)
 }
 
 /*
- * Each task has its own thread. Threads that ended are stored as a sum, and all totals stay the
- * same.
+ * A program makes a thread for each task. Threads that ended are stored as a sum, and all totals
+ * stay the same.
  */
 static void test_many_threads(void **state)
 {
@@ -170,7 +170,7 @@ static void test_many_threads(void **state)
 	assert_int_equal(b->wait.sum, 20ULL * n);
 }
 
-/* The sequence numbers of crossings wrap around. */
+/* The sequence numbers of crossings wrap around, and nothing is lost. */
 static void test_seq_wraps(void **state)
 {
 	struct run *r = *state;

@@ -23,7 +23,7 @@ struct play {
 	bool merged[RECORDS];
 	uint32_t team; /* number of threads in the last record of a barrier; 0 if unknown */
 	uint64_t taken, dropped;
-	uint32_t barriers, others; /* verdicts */
+	uint32_t barriers, others; /* how often each of these verdicts was given */
 	uint32_t flags; /* set in every record */
 	/* the value that waits expect: constant within an episode, and different in the next */
 	uint32_t value;
@@ -158,7 +158,7 @@ static void meet_often(struct play *p, uint32_t times, uint32_t n, uint32_t last
 		meet(p, n, last == IN_TURN ? 1 + i % n : last, wait_site, wake_site);
 }
 
-/* Do the same, with 1 ms of work before each crossing. */
+/* Like meet_often(), with 1 ms of work before each crossing. */
 static void meet_slowly(struct play *p, uint32_t times, uint32_t n, uint32_t last,
 			uint32_t wait_site, uint32_t wake_site)
 {
@@ -204,7 +204,7 @@ static void test_rotating(void **state)
 	meet_often(p, 2, 4, IN_TURN, 100, 101);
 	assert_int_equal(p->taken, 0);
 	meet(p, 4, 3, 100, 101);
-	/* The third round is decided when its last member leaves. */
+	/* The object is classified when the last member of the third round leaves. */
 	assert_int_equal(p->taken, 12);
 	for (uint32_t i = 3; i < 100; i++)
 		meet(p, 4, 1 + i % 4, 100, 101);
@@ -241,7 +241,8 @@ static void test_same_code(void **state)
 	struct play *p = *state;
 	uint64_t first;
 
-	p->object = 0x2000; /* used once, before its code is known to be a barrier's */
+	/* this object is used once, before its call sites are known to be those of a barrier */
+	p->object = 0x2000;
 	meet(p, 4, 1, 100, 101);
 	p->object = 0x1000;
 	meet_often(p, 5, 4, IN_TURN, 100, 101);
@@ -250,7 +251,7 @@ static void test_same_code(void **state)
 	first = p->next;
 	meet(p, 2, 1, 100, 101);
 	assert_int_equal(p->fate[first], TAKEN);
-	p->object = 0x4000; /* other code */
+	p->object = 0x4000; /* this object has other call sites */
 	first = p->next;
 	meet(p, 4, 1, 200, 201);
 	finish(p);
@@ -273,7 +274,7 @@ static void test_pair_of_known_code(void **state)
 	}
 	p->object = 0x1000;
 	meet_often(p, 3, 4, 1, 100, 101);
-	/* The last four of the twelve rounds before are still stored. */
+	/* Of the first twelve rounds, the last four were still stored, and are reported. */
 	assert_int_equal(p->taken, 3 * 2 + 4 * 2 + 3 * 4);
 	p->object = 0x2000 + 64;
 	meet(p, 2, 1, 100, 101);
@@ -287,8 +288,8 @@ static void test_pair_of_known_code(void **state)
 }
 
 /*
- * The root of a tree barrier has different threads each time. Its code also serves the leaves,
- * which show that the code is a barrier's.
+ * At the root of a tree barrier, the threads differ each time. The leaves use the same code, which
+ * shows that it is a barrier's.
  */
 static void test_members_differ_in_known_code(void **state)
 {
@@ -401,7 +402,10 @@ static void test_futex_functions_unknown(void **state)
 
 	p->flags = DISCOVER_FUTEX;
 	meet_often(p, 10, 4, 1, 1, 2);
-	/* the waker is always the same and may be the master of a thread pool */
+	/*
+	 * nothing is taken, because the waker is always the same and may be the master of a thread
+	 * pool
+	 */
 	assert_int_equal(p->taken, 0);
 	meet_often(p, 10, 4, IN_TURN, 1, 2);
 	finish_taken(p, 80);
@@ -428,7 +432,7 @@ static void test_futex_wrapper(void **state)
 
 /*
  * The unlocking thread wakes all waiters. One waiter gets the lock, and the other threads wait
- * again. The word has the same value each time.
+ * again. The waits always expect the same value.
  */
 static void test_futex_convoy(void **state)
 {
@@ -446,7 +450,10 @@ static void test_futex_convoy(void **state)
 	assert_int_equal(p->barriers, 0);
 }
 
-/* Different values before the counted rounds are not enough. */
+/*
+ * The values must differ in the rounds that count: different values in earlier rounds are not
+ * enough.
+ */
 static void test_futex_convoy_after(void **state)
 {
 	struct play *p = *state;
@@ -461,8 +468,8 @@ static void test_futex_convoy_after(void **state)
 }
 
 /*
- * Each thread waits until the count that it wrote changes. The rounds are alike, but the waits are
- * not.
+ * Each thread waits until the count that it wrote changes. So the waits of a round expect different
+ * values, but all rounds are alike.
  */
 static void test_futex_counting_down(void **state)
 {
@@ -486,7 +493,10 @@ static void test_futex_again(void **state)
 
 	p->flags = DISCOVER_FUTEX;
 	meet_often(p, 5, 3, 1, 100, 101);
-	/* Thread 2 finds the value changed before the waking call, thread 3 after the call. */
+	/*
+	 * Thread 2 finds that the value changed before the waking call, and thread 3 after the
+	 * call.
+	 */
 	p->now += 1000;
 	early = feed(p, 2, DISCOVER_AGAIN, 0, 100, p->now, p->now + 10);
 	waker = wake(p, 1, 101);
@@ -540,7 +550,9 @@ static void test_futex_late_wakes_next(void **state)
 	assert_int_equal(discover_unseen(p->d).given_up, 0);
 }
 
-/* As above, but the late thread is seen before the other threads have left. */
+/*
+ * As in the test above, but the record of the late thread comes before the other threads have left.
+ */
 static void test_futex_late_before_others_leave(void **state)
 {
 	struct play *p = *state;
@@ -653,7 +665,10 @@ static void test_pool(void **state)
 	assert_int_equal(p->others, 1);
 }
 
-/* A publishing thread wakes all readers, and both functions may have been inlined into one. */
+/*
+ * One thread publishes data and wakes all readers. The functions that wait and wake may have been
+ * inlined into one.
+ */
 static void test_inlining_unknown(void **state)
 {
 	struct play *p = *state;
@@ -673,7 +688,8 @@ static void test_functions_unknown(void **state)
 }
 
 /*
- * A queue is in one function. Each arriving thread waits or wakes, and the sets of threads differ.
+ * A queue is in one function. Each thread that arrives either waits or wakes, and the rounds have
+ * different members.
  */
 static void test_queue(void **state)
 {
@@ -737,7 +753,7 @@ static void test_once(void **state)
 	finish_taken(p, 0);
 }
 
-/* An object that looked like a barrier three times is none, and is given up. */
+/* An object that looked like a barrier in three rounds turns out to be none, and is given up. */
 static void test_error_is_undone(void **state)
 {
 	struct play *p = *state;
@@ -762,7 +778,9 @@ static void test_many_functions(void **state)
 	assert_int_equal(discover_unseen(p->d).given_up, 0);
 }
 
-/* Once its functions are known, the threads of one episode may be in several of them. */
+/*
+ * Once all functions of a barrier are known, the threads of one episode may be in several of them.
+ */
 static void test_meeting_of_two_functions(void **state)
 {
 	struct play *p = *state;
@@ -774,8 +792,8 @@ static void test_meeting_of_two_functions(void **state)
 }
 
 /*
- * There are fewer threads than before. The expected number of threads is passed on, so that the
- * episode does not count as complete.
+ * Fewer threads cross than before. The usual number of threads is passed on, so that the episode
+ * does not count as complete.
  */
 static void test_one_is_missing(void **state)
 {
@@ -811,7 +829,7 @@ static void test_two_phases(void **state)
 {
 	struct play *p = *state;
 
-	/* No thread, some threads, and all threads are back by the second waking. */
+	/* Between none and all of the threads have arrived again by the second waking. */
 	for (uint32_t back = 0; back <= 4; back++) {
 		p->object += 0x1000;
 		for (uint32_t i = 0; i < 40; i++)
@@ -867,8 +885,8 @@ static void test_two_phases_late_at_last(void **state)
 }
 
 /*
- * Threads arrive again as soon as they have left. It is unknown which waking ends an episode, so
- * neither is reported as the end.
+ * Threads arrive again as soon as they have left. It is unknown which of the two wakings ends an
+ * episode, so no episode is reported.
  */
 static void test_two_phases_in_a_tight_loop(void **state)
 {
@@ -901,8 +919,8 @@ static void test_no_second_phase(void **state)
 }
 
 /*
- * All sites are inlined in one call of a function. Sites 100 and 101 share a line, and so do 102
- * and 103.
+ * All sites are in code that was inlined from one call. Sites 100 and 101 are on one line, and
+ * sites 102 and 103 on another.
  */
 static uint64_t line_of(void *ctx, uint32_t site, uint32_t depth)
 {
@@ -911,7 +929,7 @@ static uint64_t line_of(void *ctx, uint32_t site, uint32_t depth)
 
 /*
  * An inlined function uses a macro twice. Threads go directly from one barrier to the other, and
- * wait there for a working thread.
+ * wait at the second for a thread that works.
  */
 static void test_no_second_phase_in_line(void **state)
 {
@@ -928,8 +946,8 @@ static void test_no_second_phase_in_line(void **state)
 }
 
 /*
- * Cross two barriers that are in one function, and in no other. Threads go directly from one to the
- * other, but the last arriver of the second barrier works for @work in between.
+ * Cross two barriers that are in the same function. Threads go directly from one to the other, but
+ * the last arriver of the second barrier works for @work in between.
  */
 static void meet_at_both(struct play *p, uint32_t n, uint32_t first, uint32_t last, uint64_t work)
 {
@@ -961,8 +979,8 @@ static void test_no_second_phase_of_a_thread_that_works(void **state)
 }
 
 /*
- * The thread that makes the first waking also makes the second. It may have been preempted or have
- * worked in between.
+ * The thread that makes the first waking also makes the second. Between the two, it may have been
+ * preempted or have worked.
  */
 static void test_second_phase_that_lasts(void **state)
 {
@@ -979,7 +997,7 @@ static void test_second_phase_that_lasts(void **state)
 	assert_true(o.echo_ns > 2900000 && o.echo_ns < 3000000);
 }
 
-/* In the second phase threads wait only until all threads have left. */
+/* In the second phase, threads wait only for as long as threads take to leave. */
 static void test_second_phase_that_is_short(void **state)
 {
 	struct play *p = *state;
@@ -995,7 +1013,7 @@ static void test_second_phase_that_is_short(void **state)
 }
 
 /*
- * Threads waited for the second waking only once. It must still be decided which waking ends an
+ * Threads waited for the second waking only once. So it is still undecided which waking ends an
  * episode.
  */
 static void test_second_phase_waited_for_once(void **state)
@@ -1069,7 +1087,7 @@ static bool not_compact(void *ctx, uint32_t wait, uint32_t wake)
 
 /*
  * One thread starts the others in the function where they wait. This is no barrier, but it is
- * reported.
+ * reported as possible.
  */
 static void test_start_signal(void **state)
 {
@@ -1108,8 +1126,8 @@ static struct play *in_line(struct play *p)
 }
 
 /*
- * The compiler merged the equal ends of two inlined functions. The waking is attributed to either
- * function.
+ * The compiler merged the equal ends of two inlined functions. The debug information attributes the
+ * waking to either of them.
  */
 static void test_one_end(void **state)
 {
@@ -1133,8 +1151,8 @@ static void test_one_code(void **state)
 }
 
 /*
- * As above with one waker. In the first case a wait is known to be in the waking function. In the
- * second case none is.
+ * As in test_one_end(), but always with the same waker. In the first case, a wait is known to be in
+ * the function that wakes. In the second case, no wait is.
  */
 static void test_one_end_one_waker(void **state)
 {
@@ -1306,8 +1324,8 @@ static void test_lock_on_a_condition(void **state)
 /* --- what was not seen ----------------------------------------------------------------------- */
 
 /*
- * Let threads cross like meet(), at a condition variable that counts waits: *@count waits have
- * begun. Threads below @from are not seen.
+ * Let threads cross as in meet(), at a condition variable that counts waits: *@count waits have
+ * begun so far. Threads with a number below @from have no records.
  */
 static void meet_counted(struct play *p, uint32_t n, uint32_t last, uint32_t from, uint32_t *count)
 {
@@ -1342,7 +1360,7 @@ static void check_unseen(struct play *p, uint64_t waits, uint32_t uncounted)
 	finish(p);
 	assert_int_equal(discover_unseen(p->d).waits, waits);
 	assert_int_equal(discover_unseen(p->d).uncounted, uncounted);
-	/* All of these waits are attributed to the process that owns the objects. */
+	/* All unseen waits are attributed to the process that owns the objects. */
 	assert_int_equal(discover_waited_unseen(p->d, p->tgid ? p->tgid : 1, 7),
 			 waits || uncounted);
 }
@@ -1380,7 +1398,7 @@ static void test_first_rounds_unseen(void **state)
 	check_unseen(p, 6, 0);
 }
 
-/* The object may be older than the trace. Earlier waits do not matter. */
+/* The object may be older than the trace. Waits before tracing began do not count as unseen. */
 static void test_older_object(void **state)
 {
 	struct play *p = *state;
@@ -1392,7 +1410,8 @@ static void test_older_object(void **state)
 }
 
 /*
- * Initially its process was not seen, either. Some of the earlier waits may belong to this process.
+ * The object may be older than the trace, and its process ran before it had probes. Some of the
+ * earlier waits may belong to that time.
  */
 static void test_older_and_blind(void **state)
 {
@@ -1405,8 +1424,8 @@ static void test_older_and_blind(void **state)
 }
 
 /*
- * The original is already known when a private copy is first seen. A thread that arrives at the
- * original later says nothing about the copy.
+ * After a fork, a process has a private copy of a known object. A later arrival at the original
+ * says nothing about the copy.
  */
 static void test_original_comes_later(void **state)
 {
@@ -1427,7 +1446,7 @@ static void test_unseen_of_no_barrier(void **state)
 
 	found_and_settled(p, 6);
 	assert_int_equal(discover_unseen(p->d).waits, 6);
-	/* Wakings by another function end no wait, and do not belong to the barrier. */
+	/* Wakings from another function end no wait, so they do not belong to the barrier. */
 	for (uint32_t i = 0; i < 20; i++)
 		wake(p, 1, 301);
 	assert_int_equal(p->verdict, DISCOVER_BARRIER);
@@ -1436,7 +1455,7 @@ static void test_unseen_of_no_barrier(void **state)
 	check_unseen(p, 0, 0);
 }
 
-/* Records of futexes are discarded, while barriers on condition variables remain known. */
+/* After discover_end_kind() for futexes, barriers on condition variables are still known. */
 static void test_end_of_futexes(void **state)
 {
 	struct play *p = *state;
@@ -1450,8 +1469,8 @@ static void test_end_of_futexes(void **state)
 }
 
 /*
- * One of the processes is initially not seen. Its waits are gaps in the sequence of counts, and its
- * wakings seem to have no source.
+ * One of several processes has no probes at first. Its waits are gaps in the sequence of counts,
+ * and waits that it ends seem to end without a waking.
  */
 static void test_some_unseen(void **state)
 {
@@ -1459,13 +1478,16 @@ static void test_some_unseen(void **state)
 	uint32_t count = 0;
 
 	meet_counted(p, 4, 4, 3, &count); /* threads 1 and 2 wait unseen */
-	/* thread 1 waits unseen, and thread 2 wakes; threads 3 and 4 do not see the wait */
+	/* thread 1 waits unseen, and the unseen thread 2 wakes threads 3 and 4 */
 	meet_counted(p, 4, 2, 3, &count);
 	meet_often_counted(p, 10, &count);
 	check_unseen(p, 2 + 1 + 2, 0);
 }
 
-/* For an object known by its code the first wait is enough. Waits in progress are not missing. */
+/*
+ * An object that is known by its code is a barrier from the first wait on. Waits in progress at
+ * that time do not count as unseen.
+ */
 static void test_unseen_of_known_code(void **state)
 {
 	struct play *p = *state;
@@ -1492,8 +1514,8 @@ static void test_unseen_of_known_code(void **state)
 }
 
 /*
- * In musl the values always begin with the same number. A value that occurs twice is no count,
- * either.
+ * In musl the values always begin with the same number. Such values, and values that occur twice,
+ * are no count.
  */
 static void test_no_count(void **state)
 {
@@ -1567,8 +1589,9 @@ static void test_process_that_comes_late(void **state)
 }
 
 /*
- * A process gets its probes on waits before its probes on wakings, so the rounds that it ended in
- * between follow no rule. The object is classified anew at the first waking of the process.
+ * A process gets its probes on waits before its probes on wakings, so the rounds that it ended
+ * without probes on wakings follow no rule. The object is classified anew at the first waking of
+ * the process.
  */
 static void test_wakings_seen_later(void **state)
 {
@@ -1600,7 +1623,7 @@ static void test_more_come(void **state)
 
 	meet_often(p, 4, 3, IN_TURN, 100, 101);
 	assert_int_equal(p->team, 0);
-	/* The new thread is the last waiting thread to arrive. */
+	/* The new thread is the last of the waiting threads to arrive. */
 	meet(p, 4, 1, 100, 101);
 	assert_int_equal(p->team, 0);
 	meet(p, 4, 2, 100, 101);
@@ -1611,8 +1634,8 @@ static void test_more_come(void **state)
 }
 
 /*
- * As above, but the new thread is seen before the other threads have left. The number of threads is
- * known when the episode is over.
+ * As in test_more_come(), but the new thread's record comes before the other threads have left. So
+ * the number of threads is known when the episode is over.
  */
 static void test_more_come_at_once(void **state)
 {
@@ -1636,8 +1659,8 @@ static void test_more_come_at_once(void **state)
 }
 
 /*
- * At an upper node of a tree the number of threads stays the same, but the threads change. Their
- * number is given either for all rounds or for none.
+ * At an upper node of a tree the number of threads stays the same, but the threads change. The
+ * number of threads is passed on for all rounds, or for none.
  */
 static void test_others_come(void **state)
 {

@@ -59,8 +59,8 @@ static void site_is(struct enclose *e, const char *text, bool helpers, uint32_t 
 }
 
 /*
- * The wait and the waking of a macro are on one line. Its function is a phase of the program, not
- * the barrier.
+ * The wait and the waking of a macro are on one line. The function that contains the line is a
+ * phase of the program, not the barrier.
  */
 static void test_macro_on_one_line(void **state)
 {
@@ -114,7 +114,7 @@ static void test_called_from_one(void **state)
 	site_is(e, "b1 w1", false, 1, true);
 }
 
-/* One thread began in this function. In the main thread, main() called the function. */
+/* One thread began in this function. In the main thread, main() called it. */
 static void test_where_threads_work(void **state)
 {
 	struct enclose *e CLEANUP_PTR(enclose_free) = enclose_new();
@@ -126,7 +126,10 @@ static void test_where_threads_work(void **state)
 	site_is(e, "w2 *s1", false, 0, false);
 }
 
-/* lu() has three waits, and is called once: its caller would be less specific. */
+/*
+ * lu() contains three waits and is called from one site, so the waits themselves distinguish more
+ * than the caller.
+ */
 static void test_fewer_callers_than_waits(void **state)
 {
 	struct enclose *e CLEANUP_PTR(enclose_free) = enclose_new();
@@ -147,8 +150,8 @@ static void test_inlined(void **state)
 	seen(e, "!l4 s1", true, false);
 	site_is(e, "!l1 s1", false, 0, false);
 	/*
-	 * If the function is inlined into a function with several callers, it is one function
-	 * again.
+	 * If the function is inlined into a function with several callers, it counts as one
+	 * function with that function.
 	 */
 	seen(e, "!k1 s1", false, false);
 	seen(e, "!k1 s2", false, false);

@@ -53,17 +53,21 @@ static void test_attach_in_mid_episode(void **state)
 	assert_at_end(r, 2000, { "2 3", MODEL_INCOMPLETE, MODEL_WHY_BEFORE },
 		      { "1 2 3", MODEL_COMPLETE }, { "3 1 2", MODEL_COMPLETE });
 	/*
-	 * The missing thread had arrived before, so the release is known, and so is the next phase.
+	 * The missing thread had arrived before tracing began, so the release is known, and also
+	 * the start of the next phase.
 	 */
 	assert_int_equal(ep(r, 1)->phase_ns, 200);
 	assert_fields(model_barrier(r->model, 0), IS(incomplete, 1), IS(episodes, 2));
-	/* The incomplete episode adds nothing to imbalance: 100 + 50 and 150 + 100. */
+	/*
+	 * The incomplete episode adds nothing to the waits of the complete episodes: 100 + 50 and
+	 * 150 + 100.
+	 */
 	assert_int_equal(model_barrier(r->model, 0)->wait.sum, 150 + 250);
 }
 
 /*
- * As before, but thread 1 is so quick that its next arrival still fits the episode that lacks its
- * record.
+ * As in test_attach_in_mid_episode(), but thread 1 is so quick that its next arrival seems to
+ * belong to the episode that lacks its record.
  */
 static void test_attach_quick_thread(void **state)
 {
@@ -108,8 +112,8 @@ static void test_attach_with_one_inside(void **state)
 
 /*
  * Two threads waited here when tracing began. In each round they arrive again before thread 1 has
- * left. When the second episode is full the first is still open, because these threads have been
- * seen only now. No thread is missing from the second episode.
+ * left. When the second episode is full, the first is still open, because these threads have only
+ * now crossed for the first time. No thread is missing in the second episode.
  */
 static void test_attach_with_two_inside(void **state)
 {
@@ -131,8 +135,8 @@ static void test_attach_with_two_inside(void **state)
 }
 
 /*
- * As with one thread inside, but a third thread has no record either and did not wait here. Its
- * arrivals stay unknown.
+ * As in test_attach_with_one_inside(), but a third thread lacks a record, too, and did not wait
+ * here when tracing began. Its arrival stays unknown.
  */
 static void test_attach_with_one_inside_of_two(void **state)
 {
@@ -184,8 +188,8 @@ static void test_lost_record(void **state)
 }
 
 /*
- * The thread of the lost record is so quick that its next arrival fits the episode that lacks the
- * record.
+ * The thread of a lost record is so quick that its next arrival seems to belong to the episode that
+ * lacks the record.
  */
 static void test_lost_record_quick_thread(void **state)
 {
@@ -227,8 +231,8 @@ static void test_out_of_order(void **state)
 }
 
 /*
- * Once the watermark has passed, missing records count as lost at once. A record that arrives after
- * all is no longer lost.
+ * Once the watermark has passed, missing records count as lost at once. If such a record arrives
+ * later all the same, it no longer counts as lost.
  */
 static void test_later_than_the_watermark(void **state)
 {
@@ -254,7 +258,10 @@ static void test_two_objects(void **state)
 {
 	struct run *r = *state;
 
-	/* {1, 2} cross A and {3, 4} cross B, one episode inside the other. */
+	/*
+	 * Threads 1 and 2 cross A, and threads 3 and 4 cross B. The episodes of the two objects
+	 * overlap in time.
+	 */
 	cross_all(r, { 3, B, 2, 15, 21 }, { 1, A, 2, 10, 22 }, { 4, B, 2, 20, 23 },
 		  { 2, A, 2, 18, 24 }, { 3, B, 2, 30, 41 }, { 2, A, 2, 35, 42 },
 		  { 4, B, 2, 40, 43 }, { 1, A, 2, 38, 44 });
@@ -318,7 +325,8 @@ static void test_made_again(void **state)
 }
 
 /*
- * A thread abandoned the old barrier. The new barrier begins although the old episode never ended.
+ * A thread abandoned the old barrier, so its last episode never ended. A new barrier at this
+ * address begins all the same.
  */
 static void test_made_again_unfinished(void **state)
 {
@@ -349,7 +357,10 @@ static void test_made_again_late(void **state)
 		      { "1 2", MODEL_COMPLETE });
 }
 
-/* The thread is never seen to leave. Only the episode that lacks this thread is uncertain. */
+/*
+ * Thread 3, which arrived last, is never seen to leave. Only the episode that lacks this thread is
+ * uncertain.
+ */
 static void test_made_again_without(void **state)
 {
 	struct run *r = *state;
@@ -364,8 +375,8 @@ static void test_made_again_without(void **state)
 }
 
 /*
- * When the late thread leaves, more threads than the next barrier counts cross it. This adds no
- * members to the old episode.
+ * When the late thread leaves the old barrier, the new barrier is crossed by more threads than its
+ * count. This adds no members to the old episode.
  */
 static void test_made_again_for_more(void **state)
 {
@@ -428,8 +439,8 @@ static void test_count_known_late(void **state)
 }
 
 /*
- * The count also becomes known late at an existing barrier: a std::barrier that one thread has
- * dropped out of.
+ * A new count of an existing barrier also becomes known late: one thread has dropped out of a
+ * std::barrier.
  */
 static void test_new_count_known_late(void **state)
 {
@@ -498,7 +509,10 @@ static void test_slow_departure(void **state)
 	assert_ep(r, 1, "1 3 2", MODEL_COMPLETE, 0);
 }
 
-/* As above without a count: the next episode opens only after all threads have left. */
+/*
+ * As in test_slow_departure(), but without a count. The next episode opens only after all threads
+ * have left.
+ */
 static void test_unknown_count(void **state)
 {
 	struct run *r = *state;
@@ -513,7 +527,7 @@ static void test_unknown_count(void **state)
 	assert_int_equal(model_advance(r->model, 1000000096), 0);
 	assert_int_equal(r->nkept, 1);
 	assert_int_equal(model_advance(r->model, 1000000097), 0);
-	assert_int_equal(r->nkept, 2); /* a second has passed */
+	assert_int_equal(r->nkept, 2); /* a second has passed since the episode */
 	assert_ep(r, 0, "1 2 3", MODEL_COMPLETE, 0);
 	assert_ep(r, 1, "1 3 2", MODEL_COMPLETE, 0);
 	assert_int_equal(ep(r, 0)->count, 0);
@@ -587,7 +601,8 @@ static void test_more_threads_than_count(void **state)
 
 	cross_all(r, { 1, A, 2, 1, 4 }, { 3, A, 2, 3, 5 });
 	/*
-	 * Episodes by arrival: (1 2) (3 1) (2 3) (1 2). Thread 3 arrives before 1 and 2 have left.
+	 * The episodes, by arrival, have threads 1 and 2, 3 and 1, 2 and 3, 1 and 2. Thread 3
+	 * arrives before threads 1 and 2 have left.
 	 */
 	cross_all(r, { 2, A, 2, 20, 25 }, { 1, A, 2, 10, 30 }, { 1, A, 2, 40, 45 },
 		  { 3, A, 2, 24, 46 }, { 3, A, 2, 60, 65 }, { 2, A, 2, 50, 66 },
@@ -599,7 +614,7 @@ static void test_more_threads_than_count(void **state)
 
 /*
  * The third thread arrives between the last arrival and the first departure, and no thread leaves
- * early enough to decide.
+ * early enough to show which two threads were the members.
  */
 static void test_cyclic_swap(void **state)
 {
@@ -607,12 +622,12 @@ static void test_cyclic_swap(void **state)
 
 	cross_all(r, { 3, A, 2, 5, 8 }, { 1, A, 2, 4, 9 });
 	/*
-	 * 1 arrives at 10, 2 at 20, 3 at 21, and 2 again after 60. 1 leaves at 25. 2 and 3 leave
-	 * only after the fourth arrival at 40.
+	 * Thread 1 arrives at 10, thread 2 at 20, and thread 3 at 21. Thread 1 leaves at 25, and
+	 * arrives again at 40. Threads 2 and 3 leave only after that.
 	 */
 	cross_all(r, { 1, A, 2, 10, 25 }, { 1, A, 2, 40, 45 }, { 2, A, 2, 20, 50 },
 		  { 3, A, 2, 21, 51 });
-	/* An unambiguous episode. */
+	/* The next episodes are unambiguous. */
 	cross_all(r, { 2, A, 2, 60, 75 }, { 1, A, 2, 70, 76 }, { 3, A, 2, 80, 95 },
 		  { 1, A, 2, 90, 96 });
 	finish(r, 200);
@@ -659,7 +674,8 @@ static void test_more_than_were_seen(void **state)
 }
 
 /*
- * The probes saw thread 3 arrive before 2, but 2 left before the next release, so 2 was the member.
+ * The probes saw thread 3 arrive before thread 2. But thread 2 left before the next release, so
+ * thread 2 was the member.
  */
 static void test_cyclic_forced_swap(void **state)
 {
@@ -834,7 +850,7 @@ static void test_abandoned(void **state)
 	assert_ep(r, 1, "2 1 3", MODEL_COMPLETE, 0);
 	assert_int_equal(member_of(ep(r, 1), 2)->work_ns, MODEL_UNKNOWN);
 	assert_fields(thread_of(r, 2), IS(abandoned, 1),
-		      IS(unknown_ns, 30), /* inside or outside is unknown */
+		      IS(unknown_ns, 30), /* perhaps inside, perhaps outside */
 		      IS(outside_ns, 10 + 38));
 	assert_fields(model_barrier(r->model, 0), IS(wait.sum, 20 + 10 + 20 + 10),
 		      IS(release.n, 5));
@@ -903,7 +919,8 @@ static void test_abandoned_without_a_count(void **state)
 
 /*
  * Each round has a new object with an unknown count. The end of its episode is known only after
- * some time. Episodes of other barriers wait meanwhile, so that all are ordered by release.
+ * some time. Until then, later episodes of other barriers are held back, so that all are reported
+ * in the order of releases.
  */
 static void test_fresh_without_a_count(void **state)
 {
@@ -926,7 +943,7 @@ static void test_fresh_without_a_count(void **state)
 	}
 }
 
-/* Tracing ends while one thread is still inside. */
+/* Tracing ends while a thread is still inside a barrier. */
 static void test_pending_at_the_end(void **state)
 {
 	struct run *r = *state;
@@ -958,11 +975,14 @@ static void test_causality(void **state)
 
 	cross_all(r, { 2, A, 2, 50, 60 }, { 1, A, 2, 10, 47 });
 	assert_at_end(r, 100, { "1 2", MODEL_COMPLETE, MODEL_WHY_CAUSALITY });
-	assert_fields(member_of(ep(r, 0), 1), IS(wait_ns, 37), /* limited to the crossing */
+	assert_fields(member_of(ep(r, 0), 1), IS(wait_ns, 37), /* until it left */
 		      IS(latency_ns, 0));
 }
 
-/* A barrier function waits on another barrier inside. The inner wait is not counted again. */
+/*
+ * A barrier function waits at another barrier inside. The inner wait is in no sum, because the
+ * outer wait includes it.
+ */
 static void test_nested(void **state)
 {
 	struct run *r = *state;

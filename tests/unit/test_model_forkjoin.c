@@ -442,7 +442,7 @@ static void test_works_between_joins(void **state)
 	join(p, 212, 2);
 	episode_of(p, 220, 3);
 	assert_int_equal(p->taken, 2);
-	/* Now that the site is known, the creator may be preempted there. */
+	/* Now that the call site is known, the creator may be preempted between its joins. */
 	make(p, 200, 3);
 	stop(p, 200, 3);
 	join(p, 200, 1);
@@ -500,7 +500,7 @@ static void wait_for_all(struct play *p, uint64_t for_ns)
 		.inc = p->inc,
 		.tid = MAIN,
 		.site = p->site,
-		.handle = SBT_JOIN_ALL,
+		.all = true,
 		.enter_ns = p->now,
 		.leave_ns = p->now + for_ns,
 	};
@@ -539,7 +539,10 @@ static void test_all_at_once(void **state)
 	assert_int_equal(forkjoin_untold(p->f), 0);
 }
 
-/* A wait that ends at once belongs to the previous round. The last wait counts. */
+/*
+ * A scope may wait several times. A wait that ends at once belongs to the round before. The last
+ * wait ends the round.
+ */
 static void test_all_with_leftovers(void **state)
 {
 	struct play *p = *state;
@@ -559,7 +562,7 @@ static void test_all_with_leftovers(void **state)
 	assert_int_equal(p->last->depart_ns - began, 4 * MS + 5);
 	assert_int_equal(p->last->members[0].arrive_ns - began, 2 * MS);
 	assert_int_equal(p->last->members[1].arrive_ns - began, 4 * MS + 5);
-	/* A wait without threads has another purpose, and is no round. */
+	/* A wait when there are no threads to join has another purpose, and is no round. */
 	wait_for_all(p, 10);
 	assert_int_equal(p->fate[p->next - 1], DROPPED);
 }
@@ -581,8 +584,8 @@ static void test_all_come_last(void **state)
 	assert_fields(p, IS(taken, 3), IS(last->n, 3), IS(last->members[0].tid, 230));
 	assert_int_equal(forkjoin_untold(p->f), 4);
 	/*
-	 * Here no pause separates the two scopes. The number of threads shows that there were two,
-	 * and no episode is made.
+	 * No pause separates these two scopes. The number of threads shows that there were two, so
+	 * no round is reported.
 	 */
 	make(p, 240, 3);
 	stop(p, 240, 3);
@@ -614,7 +617,7 @@ static void test_too_many(void **state)
 	for (uint32_t i = 0; i < 5000; i++)
 		make(p, 200 + i, 1);
 	stop(p, 200, 5000);
-	/* The first of these threads are no longer stored, so no round is complete. */
+	/* There are too many threads to store all of them, so the round is not complete. */
 	for (uint32_t i = 5000; i--;)
 		join(p, 200 + i, 1);
 	assert_int_equal(p->taken, 0);

@@ -40,7 +40,7 @@ static void finish(struct run *r, uint64_t end)
 	assert_int_equal(model_finish(r->model, end), 0);
 }
 
-/* There are two regions, and the workers are idle in between. The first region ends at 130. */
+/* There are two regions, between which the workers are idle. The first region ends at 130. */
 static void test_two_regions(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = team_of_three();
@@ -69,13 +69,13 @@ static void test_two_regions(void **state)
 	assert_int_equal(member_of(&r->kept[1].ep, 3)->work_ns, 25);
 	assert_int_equal(member_of(&r->kept[1].ep, 1)->work_ns, 100);
 	assert_fields(model_totals(r->model), IS(crossings, 6), IS(abandoned, 0), IS(lost, 0));
-	/* Workers are idle from each join to the resumption, or to the end. */
+	/* Workers are idle from each join until they resume, or until the end. */
 	assert_fields(thread_of(r, 2), IS(idle_ns, 90 + 750), IS(outside_ns, 100 + 50),
 		      IS(unknown_ns, 0));
 	assert_int_equal(thread_of(r, 1)->idle_ns, 10 + 20);
 }
 
-/* Without the resumption the time since the join is unknown. */
+/* If the record of the resumption is lost, the time since the join is unknown. */
 static void test_resume_lost(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = team_of_three();
@@ -160,8 +160,8 @@ static void test_sizes_change(void **state)
 
 /*
  * Tracing began inside an episode. In each round the worker arrives last, and resumes long after
- * the other threads. By times alone it could belong to the next episode. The number that its team
- * counts shows that it belongs to this episode.
+ * the other threads. By times alone, its arrival could belong to the next episode. @counted: the
+ * number that the team gives the episode shows that it belongs to this one.
  */
 static void test_found_and_late(bool counted, uint32_t complete)
 {
@@ -209,7 +209,7 @@ static void test_rounds_keep_apart(void **state)
 	c = team(2, 3, 120, 141);
 	c.round = 1 << 16 | 1;
 	run_feed(r, c);
-	/* The clocks show that the thread arrives before the other threads have left. */
+	/* According to the clocks, the thread arrives before the other threads have left. */
 	c = team(3, 3, 135, 260);
 	c.round = 1 << 16 | 2;
 	run_feed(r, c);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check many threads. Each is found by its number, also if many numbers end in the same digits.
- * Large episodes are in order.
+ * Check many threads. Each is found by its number, even if many numbers end in the same digits. The
+ * members of large episodes are in order.
  */
 #include "test_model_util.h"
 
@@ -85,7 +85,10 @@ static void test_number_again(void **state)
 	assert_int_equal(model_totals(r->model)->lost, 0);
 }
 
-/* Members are ordered by arrival, and at the same instant by departure. */
+/*
+ * Members are ordered by arrival. Members that arrived at the same instant are ordered by
+ * departure.
+ */
 static void meet(uint32_t n, uint64_t within)
 {
 	uint64_t random = 88172645463325252ull + n, arrive[MOST];

@@ -136,7 +136,11 @@ static const struct model_detail first = {
 	.inside_interference_ns = 3,
 	.ncounters = 2,
 	.scaled = 1,
-	.block = { .ns = 12, .addr = 0xf0, .waker = 2, .holder = 2, .reason = MODEL_BLOCKED_LOCK },
+	.block = { .ns = 12,
+		   .at.futex = 0xf0,
+		   .waker = 2,
+		   .holder = 2,
+		   .reason = MODEL_BLOCKED_LOCK },
 	.counters = { 1000, 20 },
 	.inside_counters = { 300, 4 },
 };
@@ -198,7 +202,7 @@ static void test_by_hand(void **state)
 	assert_memory_equal(&at_barrier(r, 0, 2)->sums, s, sizeof(*s));
 }
 
-/* A thread without a detail is unaccounted. This differs from zero. */
+/* The time of a thread without a detail is not accounted for, which is not the same as zero. */
 static void test_unaccounted(void **state)
 {
 	static const struct model_sums none;
@@ -597,7 +601,7 @@ static void test_tail(void **state)
 	add_tail(r, 9, 300, &first); /* an unknown thread */
 	model_thread_at(r->model, 1, 300, &th);
 	assert_fields(&th, IS(tid, 1), IS(sums.known_ns, 140 + 80));
-	/* The result is the same whether or not the detail has been stored by then. */
+	/* The result is the same whether the detail is still pending or already in the sums. */
 	assert_int_equal(model_advance(r->model, 295), 0);
 	model_thread_at(r->model, 1, 300, &th);
 	assert_int_equal(th.sums.known_ns, 140 + 80);
@@ -642,7 +646,7 @@ static void test_tail_first(void **state)
 	}
 }
 
-/* A crossing that arrives too late does not add the time of the tail again. */
+/* If a crossing arrives after the tail was added, the time of the tail is not added again. */
 static void test_tail_settled(void **state)
 {
 	struct run *r = *state;
@@ -713,7 +717,7 @@ static uint64_t part(uint64_t *seed, uint64_t *left)
 	return v;
 }
 
-/* Give a record a random detail, and compute the expected sums. */
+/* Give a record a random detail, and compute what the model should report. */
 static void invent(uint64_t *seed, struct rec *rec, uint64_t work)
 {
 	uint64_t left = work, wait = rec->c.depart_ns - rec->c.arrive_ns;
@@ -736,7 +740,8 @@ static void invent(uint64_t *seed, struct rec *rec, uint64_t work)
 		d->inside_oncpu_ns = part(seed, &wait);
 		rec->parts = *d;
 		/*
-		 * The same time parts have another form, or were measured with other time stamps.
+		 * Also pass the same parts in another form, or as if measured with other
+		 * timestamps.
 		 */
 		if (phase_parts(d) == work)
 			d->oncpu_ns =

@@ -81,7 +81,10 @@ static void assert_adds_up(const struct run *r, uint64_t elapsed, uint64_t tail)
 	assert_int_equal(sum + tail, elapsed);
 }
 
-/* The same thread always does twice the work: LB = (n + 1) / 2n, SerE = 1. */
+/*
+ * The same thread always does twice the work. Load balance is (n + 1) / 2n, and serialisation
+ * efficiency is 1.
+ */
 static void test_static_imbalance(void **state)
 {
 	uint64_t work[64];
@@ -104,7 +107,10 @@ static void test_static_imbalance(void **state)
 	}
 }
 
-/* A different thread does twice the work each time: LB = 1, SerE = (n + 1) / 2n. */
+/*
+ * A different thread does twice the work each time. Load balance is 1, and serialisation efficiency
+ * is (n + 1) / 2n.
+ */
 static void test_rotating_imbalance(void **state)
 {
 	uint64_t work[64];
@@ -203,7 +209,7 @@ static void lu_block(uint32_t n, uint32_t threads, double limit)
 		if (own > max)
 			max = own;
 	}
-	/* The values are exact for this N, and tend to the limit. */
+	/* The first value is exact for this N. With growing N it tends to the limit. */
 	assert_fields(&p, NEAR(lb, (double)sum / threads / (double)max, 1e-12),
 		      NEAR(lb, limit, 3.0 / n));
 	/* The imbalance is entirely static: the last thread arrives last in every iteration. */
@@ -259,23 +265,23 @@ static void test_longest_path(void **state)
 {
 	struct run *r = *state;
 
-	/* 1 and 2 cross A at 100 (2 arrives at 10), and leave at 110. */
+	/* Threads 1 and 2 cross A at 100 (thread 2 arrives at 10), and leave at 110. */
 	cross_all(r, { 1, A, 2, 100, 110 }, { 2, A, 2, 10, 110 });
-	/* 2 and 3 cross B at 200 (3 arrives last), and leave at 230. */
+	/* Threads 2 and 3 cross B at 200 (thread 3 arrives last), and leave at 230. */
 	cross_all(r, { 2, 0x2000, 2, 160, 230 }, { 3, 0x2000, 2, 200, 230 });
 	/* Thread 1 has a tail to 130, where it exits. Threads 2 and 3 have tails to 300. */
 	assert_int_equal(model_end_thread(r->model, PID, INC, 1, 130, "one"), 0);
 	assert_int_equal(model_finish(r->model, 300), 0);
 	/*
-	 * 1 and 2 join at 100. 2 works 50 more, until 150. 3 works 200. They join at 200, and then
-	 * work 70 more.
+	 * The paths of threads 1 and 2 join at 100. Thread 2 works 50 more, until 150. Thread 3
+	 * works 200. Their paths join at 200, and then they work 70 more.
 	 */
 	assert_fields(model_proc(r->model, 0), IS(ideal_ns, 270), IS(elapsed_ns, 300));
 	assert_int_equal(thread_of(r, 1)->ideal_ns, 120);
 	assert_int_equal(thread_of(r, 2)->outside_ns, 10 + 50 + 70);
 	/*
-	 * The phase is that of the last arriver: 3 had no episode before, so its phase began when
-	 * it started.
+	 * The phase is that of the last arriver. Thread 3 had no episode before, so its phase began
+	 * when it started.
 	 */
 	assert_int_equal(r->kept[1].ep.phase_ns, 200);
 }
@@ -318,7 +324,7 @@ static void test_barrier_sums(void **state)
 	struct run *r = *state;
 	uint64_t at[3] = { 0 };
 
-	/* Phases of 100, 200, 300; thread 2 arrives last, 10 ns after 1. */
+	/* The phases take 100, 200 and 300 ns. Thread 2 arrives last, 10 ns after thread 1. */
 	for (uint32_t k = 1; k <= 3; k++) {
 		uint64_t release = at[0] + 100 * k;
 
@@ -333,7 +339,7 @@ static void test_barrier_sums(void **state)
 	assert_near(model_stat_stddev(&b->phase), 81.649658092772603, 1e-9);
 	assert_fields(b, IS(barrier.sum, 30), IS(wait.n, 6), IS(wait.sum, 30),
 		      IS(release.sum, 3 * 6), IS(margin_ns, 30), IS(team_min, 2), IS(team_max, 2),
-		      IS(nphases, 2), /* from the start, and from this barrier */
+		      IS(nphases, 2), /* one phase from the start, and those from this barrier */
 		      IS(phases[0].from, MODEL_NONE), IS(phases[1].from, 0),
 		      IS(phases[1].time.sum, 500), IS(phases[1].thread_ns, 1000),
 		      IS(phases[1].wait_ns, 20), IS(longest[0].phase_ns, 300),
@@ -455,13 +461,13 @@ static void test_phase_of_the_outer_team(void **state)
 	 */
 	assert_int_equal(inner->phase.sum, 3 * (3 * 300 + 3 * 200));
 	/*
-	 * The longest work since the outer episode excludes the waits in between. Thread 2 always
-	 * has it.
+	 * Of the work since the outer episode, without the waits at inner episodes, thread 2 always
+	 * has the most.
 	 */
 	assert_int_equal(outer->max_work_ns, 3 * 1000 - 3 * 3 - 2);
 }
 
-/* The members of an incomplete episode are unknown: it may have been the whole team. */
+/* The members of an incomplete episode are unknown, and may have been the whole team. */
 static void test_phase_after_an_incomplete_one(void **state)
 {
 	struct run *r = *state;
@@ -493,7 +499,7 @@ static void test_held_before_it_ran(void **state)
 	assert_int_equal(model_add_thread(r->model, PID, INC, PID, 600), 0);
 	assert_int_equal(model_add_thread(r->model, PID, INC, PID + 1, 700), 0);
 	cross(r, PID + 1, A, 2, 900, 1010);
-	/* The start is not adjusted for a thread that has already crossed with others. */
+	/* The start is not adjusted if a thread has already crossed with others. */
 	run_launched(r, 950);
 	cross(r, PID, A, 2, 1000, 1010);
 	assert_int_equal(model_finish(r->model, 1100), 0);

@@ -10,7 +10,7 @@
 #define S	 1000000000ULL
 #define A	 0x1000
 #define B	 0x2000
-#define D	 1000ULL /* time to leave a barrier, ns */
+#define D	 1000ULL /* time that a thread takes to leave a barrier, ns */
 #define EVERY_NS (10 * MS) /* interval between process starts, ns */
 
 struct folded {
@@ -83,8 +83,8 @@ static void end(struct model *m, uint32_t i, uint64_t t)
 }
 
 /*
- * The first thread waits 2 ms + @more at A, the second waits 1 ms at B; the phases take 3 ms +
- * @more and 2 ms. The life of a thread is 6 ms + @more, and it leaves two barriers.
+ * The first thread waits 2 ms + @more at A, and the second waits 1 ms at B. The two phases take 3
+ * ms + @more and 2 ms. The life of a thread is 6 ms + @more, and it leaves two barriers.
  */
 static void live(struct model *m, uint32_t i, uint64_t program, const char *comm, uint64_t more)
 {
@@ -136,7 +136,7 @@ static void test_sums(void **state)
 	const struct model_proc *p;
 	uint32_t at, entries;
 
-	/* Process 4 loses most, and process 7 the second most. */
+	/* Process 4 loses the most time, and process 7 the second most. */
 	for (uint32_t i = 0; i < 10; i++)
 		live(m, i, 1, "job", i == 4 ? 8 * MS : i == 7 ? 4 * MS : 0);
 	assert_int_equal(model_advance(m, 10 * S), 0);

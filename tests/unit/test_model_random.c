@@ -119,7 +119,7 @@ static void test_exact(void **state)
 	}
 }
 
-/* The same test with a count that cannot be read. */
+/* Like test_exact(), with counts that cannot be read. */
 static void test_exact_uncounted(void **state)
 {
 	struct sim s;
@@ -193,8 +193,8 @@ static void test_attach(void **state)
 		qsort(s.recs, s.nrecs, sizeof(*s.recs), by_delivery);
 		from = s.recs[s.nrecs / 3].c.arrive_ns;
 		/*
-		 * Keep the order of each thread's crossings. Delivery keeps this order where it
-		 * matters.
+		 * Drop all crossings before `from`, and number the remaining crossings of each
+		 * thread anew.
 		 */
 		for (i = 0; i < s.nrecs; i++)
 			s.recs[i].dropped = s.recs[i].c.arrive_ns < from;
@@ -239,9 +239,9 @@ static uint32_t cyclic(uint64_t seed, unsigned loss, uint64_t skew, uint32_t *al
 	play_cyclic(&s, count, 600, skew);
 	deliver(&s, r);
 	/*
-	 * Until the last of the threads has left a barrier of n for the first time, the model
-	 * cannot know that more than n threads use it. If records are missing, this takes a few
-	 * rounds.
+	 * Until the last of the threads has left a barrier for n threads for the first time, the
+	 * model cannot know that more than n threads use it. If records are missing, this takes a
+	 * few rounds.
 	 */
 	for (uint32_t i = 0; i < s.nrecs; i++)
 		if (!s.recs[i].dropped && ++seen[s.recs[i].c.tid] <= 4 &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check a process that is no longer traced: tracing ends for this process alone. */
+/* Check that tracing can end for a single process. */
 #include "test_model_util.h"
 #include "sbt/record.h"
 
@@ -45,7 +45,10 @@ static void test_ends_there(void **state)
 	const struct model_proc *p, *q;
 
 	assert_int_equal(model_detached(r->model, PID, INC, &detached), 0);
-	/* Another process continues, with a thread of the same number. */
+	/*
+	 * Another process continues. One of its threads has the same number as a thread of this
+	 * process.
+	 */
 	other_crosses(r, 11, 2000, 2011);
 	other_crosses(r, 12, 2010, 2012);
 	assert_int_equal(model_advance(r->model, LATER), 0);
@@ -96,7 +99,10 @@ static void test_gone(void **state)
 	assert_int_equal(model_nprocs(r->model), 1);
 }
 
-/* A process with one episode, and a second model that gets the same input, as a recording does. */
+/*
+ * A model with a process and one episode, and a second model that gets the same input through the
+ * tap, as a recording does.
+ */
 struct copied {
 	struct run *run;
 	struct model *copy;
@@ -143,7 +149,7 @@ static const struct model_proc *copied_detached(struct copied *c, const struct m
 	return model_proc(c->run->model, 0);
 }
 
-/* A model that gets the recorded input has the same end of tracing. */
+/* In the second model, which gets the same input, tracing of the process ends at the same time. */
 static void test_tapped(void **state)
 {
 	struct copied *c = *state;
@@ -182,7 +188,7 @@ static void test_parts(void **state)
 	assert_true(c->parts >= 2);
 	assert_int_equal(model_proc(c->copy, 0)->nparts, 2);
 	assert_memory_equal(model_proc(c->copy, 0)->parts, p->parts, 2 * sizeof(*p->parts));
-	/* Then the whole process is detached. */
+	/* After that, the whole process is detached. */
 	p = copied_detached(c, &detached);
 	assert_fields(p, IS(detached.t_ns, UNTIL), IS(nparts, 2));
 }

@@ -6,7 +6,7 @@
 #define START 1000
 #define SITE  3
 
-/* Two threads cross in two episodes. Threads 10 and 20 take turns to arrive first. */
+/* Threads 10 and 20 cross in two episodes, and take turns to arrive first. */
 static const struct {
 	uint32_t tid;
 	uint64_t arrive, depart;
@@ -135,7 +135,7 @@ static void test_the_same(void **state)
 	assert_same_stat(&y->barrier, &x->barrier);
 	/*
 	 * The second thread began 100 after the first. Its first phase has the same length as in
-	 * the other model.
+	 * the model that gets single crossings.
 	 */
 	assert_fields(y, IS(phase.n, x->phase.n), IS(phase.sum, x->phase.sum));
 	assert_false(x->summed);

@@ -60,7 +60,7 @@ static void test_last_meeting(void **state)
 	assert_int_equal(assert_team(r, &at, "1 2 3").release_ns, 300);
 	cross_all(r, { 2, A, 3, 410, 450 }, { 3, A, 3, 420, 450 });
 	assert_int_equal(assert_team(r, &at, "1 2 3").release_ns, 420);
-	/* The same address in another family or another process is another object. */
+	/* At the same address, another family or another process has another object. */
 	at.family++;
 	assert_team(r, &at, NULL);
 	at.family--;

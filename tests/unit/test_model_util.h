@@ -98,7 +98,10 @@ static inline void run_free(struct run *r)
 
 DEFINE_CLEANUP_PTR(run_free, struct run *)
 
-/* Begin with a process that was traced from its start, so no crossing can have preceded. */
+/*
+ * Begin with a process that was traced from its start, so that no crossing can be missing before
+ * the first.
+ */
 static inline void run_launched(struct run *r, uint64_t t_ns)
 {
 	assert_int_equal(model_add_process(r->model, PID, INC, 0, 0, t_ns, true, "prog"), 0);

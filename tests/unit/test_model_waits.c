@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check what a wait after an arrival shows: its episode, the number of threads, and the latest
- * possible arrival.
+ * Check what is found out from a wait that follows an arrival: the episode, the number of threads,
+ * and the latest possible arrival.
  */
 #include "model/waits.h"
 #include "test_model_util.h"
@@ -43,7 +43,10 @@ static void expect(struct model_crossing c, uint32_t count, uint64_t arrive, boo
 	assert_int_equal(!!(c.flags & MODEL_CROSSING_BOUND), bound);
 }
 
-/* The last arriver begins its wait after other threads have left, so it had arrived before. */
+/*
+ * The last arriver begins its wait only after other threads have left, so it must have arrived
+ * before they left.
+ */
 static void last_after_departure(void **state)
 {
 	struct waits *w = *state;
@@ -51,7 +54,7 @@ static void last_after_departure(void **state)
 	expect(wait_at(w, BARRIER, IN(0, 3), 1, 100, 300), 3, 100, false);
 	expect(wait_at(w, BARRIER, IN(0, 3), 2, 200, 310), 3, 200, false);
 	expect(wait_at(w, BARRIER, LATE(0, 3), 3, 305, 320), 3, 299, true);
-	/* Without an earlier departure, the arrival is at most as late as the start of the wait. */
+	/* If no thread has left yet, the start of the wait is the latest possible arrival. */
 	expect(wait_at(w, BARRIER, LATE(2, 3), 3, 400, 410), 3, 400, true);
 	expect(wait_at(w, BARRIER, IN(2, 3), 1, 350, 420), 3, 350, false);
 	expect(wait_at(w, BARRIER, IN(2, 3), 2, 360, 430), 3, 360, false);
@@ -73,7 +76,10 @@ static void work_before_the_wait(void **state)
 	assert_int_equal(waits_add(w, &late, &c), 0);
 	expect(c, 3, 299, true);
 	assert_int_equal(c.depart_ns, 300);
-	/* No thread waits, so the arrivals are at most as late as the start of the first wait. */
+	/*
+	 * No thread waited before the release, so the start of the first wait is the latest
+	 * possible arrival.
+	 */
 	expect(wait_at(w, OTHER, LATE(0, 2), 1, 1000000, 1000010), 0, 1000000, true);
 	late.words = 2;
 	c = crossing(2, OTHER, 99, 2000000, 2000010);
@@ -88,8 +94,8 @@ static void work_before_the_wait(void **state)
 }
 
 /*
- * A value read after the release belongs to a later phase, unless the value is the same before and
- * after.
+ * A count that was read after the release belongs to a later phase. It is used only if the phases
+ * before and after have the same count.
  */
 static void count_of_late(void **state)
 {
@@ -101,13 +107,13 @@ static void count_of_late(void **state)
 	expect(wait_at(w, BARRIER, LATE(254, 2), 2, 201, 211), 2, 201, true);
 	/* The phase number wraps around. One thread has dropped out by the end of this phase. */
 	expect(wait_at(w, BARRIER, LATE(0, 1), 1, 300, 310), 0, 300, true);
-	/* The phase in between was not seen. */
+	/* The phase between this one and the last was not seen. */
 	expect(wait_at(w, BARRIER, LATE(4, 1), 1, 400, 410), 0, 400, true);
 }
 
 /*
- * Memory is reused. A wait belongs neither to the full episode, nor to an episode that was left
- * before.
+ * Another barrier reuses the memory. Its waits belong neither to an episode that was full, nor to
+ * one that threads had already left.
  */
 static void made_again(void **state)
 {
@@ -150,7 +156,8 @@ static void latches(void **state)
 	c = wait_at(w, BARRIER, LATCH(1), 2, 200, 320);
 	assert_int_equal(c.rest, 2);
 	/*
-	 * The former episode was full. In this episode another thread arrives, soon or much later.
+	 * The episode before was full, so another thread begins a new one, whether it arrives soon
+	 * or much later.
 	 */
 	expect(wait_at(w, BARRIER, OPEN, 4, 330, 340), 0, 330, true);
 	wait_at(w, OTHER, LATCH(5), 1, 1000, 2000);
@@ -210,8 +217,8 @@ static void episodes(void **state)
 }
 
 /*
- * A thread that counts down without waiting leaves no record, but a waiting thread shows that it
- * was missing.
+ * A thread that counts down a latch without waiting leaves no record. But a thread that waits shows
+ * how many were missing.
  */
 static void releases(void **state)
 {

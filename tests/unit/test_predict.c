@@ -36,7 +36,7 @@ static struct predict_input together(uint32_t n)
 		"BarrierMsgSize=128"
 
 /*
- * Table 1: all threads arrive together, without messages. Each thread enters until E = 5. The
+ * Parameters of table 1, without messages. All threads arrive together and take E = 5 to enter. The
  * master's first look ends at E + C = 7 and finds all arrivals. The master lowers the barrier at 7
  * + M = 17. A slave's looks end at E + 2 k, and 17 = 5 + 2 x 6, so the sixth look sees the lowered
  * barrier at once. All threads leave at 17 + X = 22, for any number of threads.
@@ -94,8 +94,8 @@ static void test_linear_late(void **state)
 	struct predict_run run CLEANUP(predict_run_free) = simulate(&in, &m, 2);
 
 	/*
-	 * The slave arrives at 105.5. The master's looks end at 5 + 2 k: the look at 107 finds the
-	 * arrival, and the barrier is lowered at 117. The slave's looks end at 105.5 + 2 k: the
+	 * The slave has entered at 105.5. The master's looks end at 5 + 2 k: the look at 107 finds
+	 * the arrival, and the barrier is lowered at 117. The slave's looks end at 105.5 + 2 k: the
 	 * look at 117.5 sees this.
 	 */
 	assert_fields(&run, CLOSE(time_ns, 117.5e3 + 5e3), CLOSE(phases[SITE].wait_ns, 100.5e3),
@@ -103,8 +103,8 @@ static void test_linear_late(void **state)
 }
 
 /*
- * The counter is updated n times, then n - 1 threads are woken. The last of these threads continues
- * after the flag's travel time.
+ * All n threads update the counter, one after the other, and then n - 1 threads are woken, one
+ * after the other. The last of these continues after the flag's travel time.
  */
 static void test_central(void **state)
 {
@@ -117,25 +117,25 @@ static void test_central(void **state)
 		assert_close(time_on(&in, &m, n), 100e3 + n * 500.0 + 2e3 + (n - 1) * 1e3 + 4e3);
 	}
 	/*
-	 * On one processor the first thread arrives at 100 and the second at 200. There are two
-	 * updates, then the barrier is lowered. No thread on another processor is woken, and the
-	 * flag does not travel.
+	 * On one processor, the first thread arrives at 100 and the second at 200. There are two
+	 * updates, and then the barrier is lowered. No thread on another processor is woken, and
+	 * the flag does not travel.
 	 */
 	struct predict_input in CLEANUP(predict_input_free) = together(2);
 
 	assert_close(time_on(&in, &m, 1), 200e3 + 500 + 2e3);
 	predict_input_free(&in);
 	/*
-	 * Four threads on two processors arrive at 100, 100, 200 and 200. Two of the threads to
-	 * wake are on the other processor.
+	 * Four threads on two processors arrive at 100, 100, 200 and 200. Two of the threads that
+	 * must be woken are on the other processor.
 	 */
 	in = together(4);
 	assert_close(time_on(&in, &m, 2), 200e3 + 2 * 500 + 2e3 + 2 * 1e3 + 4e3);
 }
 
 /*
- * Five threads form a tree with two children each: 0 has 1 and 2, and 1 has 3 and 4. A flag takes
- * 3, a look 1, lowering 2.
+ * Five threads form a tree: thread 0 has the children 1 and 2, and thread 1 has the children 3 and
+ * 4. A flag takes 3 to travel, a look takes 1, and lowering the barrier takes 2.
  */
 static void test_tree(void **state)
 {
@@ -145,14 +145,17 @@ static void test_tree(void **state)
 			"CheckTime=1us", "ExitCheckTime=1us", "ModelTime=2us");
 
 	/*
-	 * Thread 1 has the flags of both children at 3 + 1 + 1 = 5. Thread 0 takes the flag of 2 at
-	 * 3 + 1 = 4 and the flag of 1 at 5 + 3 + 1 = 9. It lowers the barrier at 11. Thread 1 sees
-	 * this at 15 and thread 3 at 19.
+	 * Thread 1 has the flags of both children at 3 + 1 + 1 = 5. Thread 0 has thread 2's flag at
+	 * 3 + 1 = 4, and thread 1's flag at 5 + 3 + 1 = 9. Thread 0 lowers the barrier at 11.
+	 * Thread 1 sees this at 15, and thread 3 at 19.
 	 */
 	assert_close(time_on(&in, &m, 5), 100e3 + 19e3);
 }
 
-/* The number of rounds is the logarithm, rounded up; each round takes a flag and a look. */
+/*
+ * The number of rounds is the binary logarithm of the number of threads, rounded up. Each round
+ * takes a flag and a look.
+ */
 static void test_dissemination(void **state)
 {
 	static const uint32_t rounds[][2] = { { 2, 1 }, { 3, 2 }, { 4, 2 }, { 5, 3 }, { 32, 5 } };
@@ -211,8 +214,9 @@ static struct predict_input no_episode(uint32_t n, uint64_t work)
 }
 
 /*
- * Three threads of 3 ms run on two processors. If each runs to its end, the third begins at 3 ms.
- * In slices of 1 ms the pairs are 0 and 1, 2 and 0, 1 and 2, 0 and 1, then 2 alone: 5 ms.
+ * Three threads with 3 ms of work each run on two processors. If each runs to its end, the third
+ * begins at 3 ms. In slices of 1 ms, the threads that run are 0 and 1, then 2 and 0, 1 and 2, 0 and
+ * 1, and at last 2 alone. This takes 5 ms.
  */
 static void test_scheduler(void **state)
 {
@@ -239,8 +243,8 @@ static void test_switches(void **state)
 }
 
 /*
- * Threads 0 to 3 have work 4, 1, 1, 2. With block assignment, threads 0 and 1 share one of two
- * processors. With round-robin, threads 0 and 2 do.
+ * Threads 0 to 3 have 4, 1, 1 and 2 ms of work. With block assignment, threads 0 and 1 share one of
+ * two processors. With round-robin assignment, threads 0 and 2 share one.
  */
 static void test_fixed(void **state)
 {
@@ -269,8 +273,8 @@ static void test_delay(void **state)
 	gen_meet(&g, SITE);
 	assert_int_equal(gen_end(&g, &in), 0);
 	/*
-	 * Thread 1 computes until 4 ms, and thread 0 from 5 to 7 ms. Computing takes twice the
-	 * time, sleeping does not.
+	 * On a processor of half the speed, computing takes twice the time, and sleeping does not.
+	 * Thread 1 computes until 4 ms, and thread 0 from 5 to 7 ms.
 	 */
 	assert_close(time_on(&in, &m, 1), 7e6);
 	assert_close(time_on(&in, &m, 2), 7e6);
@@ -301,11 +305,13 @@ static struct predict_input one_read(void)
 }
 
 /*
- * Thread 0 sends its request at 10 + 1 + 5 = 16, and it arrives at 17. An answer takes 2 + 1 + 5 =
- * 8 to send, 10 to travel and 2 to receive. none: thread 1 answers from 100 on, when it waits. The
- * answer is sent at 108, arrives at 118 and is received at 120. interrupt: thread 1 answers from 17
- * on and takes 11 with the interrupt: 28, 38, 40. It arrives at the barrier at 100 + 11. poll:
- * thread 1 answers at the end of the first look, 31: 39, 49, 51. It looks 3 times and arrives at
+ * In all policies, thread 0 sends its request at 10 + 1 + 5 = 16, and the request arrives at 17. An
+ * answer takes 2 + 1 + 5 = 8 to send, 10 to travel and 2 to receive. With the policy "none", thread
+ * 1 answers only while it waits, from 100 on. The answer is sent at 108, arrives at 118 and is
+ * received at 120. With "interrupt", thread 1 begins to answer at 17 and needs 11, interrupt
+ * included. The answer is sent at 28, arrives at 38 and is received at 40. Thread 1 arrives at the
+ * barrier at 100 + 11. With "poll", thread 1 begins to answer at 31, when its first look ends. The
+ * answer is sent at 39, arrives at 49 and is received at 51. Thread 1 looks 3 times, and arrives at
  * 100 + 3 + 8.
  */
 static void test_policies(void **state)
@@ -331,8 +337,8 @@ static void test_policies(void **state)
 }
 
 /*
- * Computing for 100 has 9 looks with an interval of 10, because the last look is omitted. It has 3
- * looks with an interval of 30, and 1 with 50.
+ * During a computation of 100 there are 9 looks at an interval of 10 (there is none at the end), 3
+ * at an interval of 30, and 1 at an interval of 50.
  */
 static void test_poll_interval(void **state)
 {
@@ -388,8 +394,9 @@ static void test_contention(void **state)
 	assert_int_equal(gen_end(&g, &in), 0);
 	run = simulate(&in, &m, 3);
 	/*
-	 * The request of 1 takes 1. Its answer takes 10 and overlaps the request of 2: 20. The
-	 * request of 2 takes 2. Its answer overlaps that of 1: 20.
+	 * In us: thread 1's request takes 1. Its answer would take 10, and takes 20 because thread
+	 * 2's messages are in flight, too. Thread 2's request takes 2, and its answer also takes
+	 * 20.
 	 */
 	assert_fields(&run, CLOSE(time_ns, 22e3), CLOSE(access_ns, 21e3 + 22e3));
 	predict_run_free(&run);
@@ -439,8 +446,8 @@ static void test_write(void **state)
 	gen_meet(&g, SITE);
 	assert_int_equal(gen_end(&g, &in), 0);
 	run = simulate(&in, &m, 2);
-	assert_fields(&run, CLOSE(time_ns, 105e3), /* interrupted for 3 + 2 */
-		      CLOSE(phases[SITE].wait_ns, 99e3)); /* since 6 */
+	assert_fields(&run, CLOSE(time_ns, 105e3), /* thread 1 is interrupted for 3 + 2 */
+		      CLOSE(phases[SITE].wait_ns, 99e3)); /* thread 0 waits from 6 on */
 }
 
 /* --- properties ------------------------------------------------------------------------------ */
@@ -485,9 +492,9 @@ static struct predict_input random_input(uint64_t *x, uint32_t n, bool delays, d
 }
 
 /*
- * If all costs are zero and each thread has a processor, the simulation equals the translation. On
- * one processor it equals the work. Otherwise it is within Graham's bounds for schedules that never
- * leave a processor idle while a thread can run.
+ * If all costs are zero and each thread has a processor, the simulated time equals that of the
+ * translation. On one processor it equals the sum of all work. Otherwise it is within Graham's
+ * bounds for schedules that never leave a processor idle while a thread can run.
  */
 static void test_random(void **state)
 {
@@ -588,8 +595,8 @@ static void test_balanced_sleep(void **state)
 }
 
 /*
- * All threads sleep for 8 ms and compute for 1 ms: neither more processors nor balance makes them
- * faster.
+ * All threads sleep for 8 ms and compute for 1 ms. Neither more processors nor better balance makes
+ * the program faster.
  */
 static void test_limited_by_sleep(void **state)
 {

@@ -22,7 +22,8 @@
 struct gen {
 	struct predict_input in;
 	uint32_t n;
-	uint64_t *work; /* by thread: computed time that is not in a step yet, ns */
+	/* for each thread: time (ns) that it has computed and that is not in a step yet */
+	uint64_t *work;
 	int err;
 };
 
@@ -287,7 +288,8 @@ enum gen_dist { GEN_BLOCK, GEN_CYCLIC, GEN_WHOLE };
 
 struct gen_matmul {
 	enum gen_dist row, column;
-	uint32_t size, rows, columns; /* threads that share the rows, and the columns */
+	/* size of the matrix; numbers of threads that share the rows, and the columns */
+	uint32_t size, rows, columns;
 };
 
 static inline uint32_t gen_deal(enum gen_dist d, uint32_t size, uint32_t n, uint32_t i)

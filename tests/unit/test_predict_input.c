@@ -66,8 +66,8 @@ static void expect_step(const struct predict_input *in, uint32_t thread, uint32_
 }
 
 /*
- * All kinds of time parts occur: 500 on a CPU, of which the host took 40 and tracing 10, and 100
- * asleep. The rest is dropped.
+ * The phase has all kinds of time parts. The input keeps 500 on a CPU, less 40 that the host took
+ * and 10 that tracing took, and 100 asleep. All other parts are dropped.
  */
 static void test_parts(void **state)
 {
@@ -222,15 +222,15 @@ static int two_regions(uint64_t begun)
 static void test_regions(void **state)
 {
 	/*
-	 * Serial work takes 300, and the region takes the longer of 190 and 240. The tail was not
+	 * Serial work takes 300, and the region takes 240, the longer of 190 and 240. No tail was
 	 * reported.
 	 */
 	assert_int_equal(two_regions(0), 100 + 300 + 240);
 }
 
 /*
- * The wake-up time of the worker is not work. Serial work takes 10, and the region takes the longer
- * of 480 and 240.
+ * The time that the worker needs to wake up is not work. Serial work takes 10, and the region takes
+ * 480, the longer of 480 and 240.
  */
 static void test_start_of_team(void **state)
 {
@@ -265,9 +265,10 @@ static void numbered(struct fixture *f, uint32_t tid, uint16_t number, uint64_t 
 }
 
 /*
- * Thread 11, number 5, accesses data of number 7, which is thread 12, after 100 and 250 of 400 ns
- * on a CPU. Each marker costs half of the 20 ns of a crossing. Then it accesses data of a number
- * that no thread has. The input also has accesses after the last episode.
+ * Thread 11 has the program's number 5, and thread 12 the number 7. Thread 11 accesses data of
+ * number 7 after 100 and 250 of its 400 ns on a CPU. Each marker costs half of the 20 ns of a
+ * crossing. After that, it accesses data of a number that no thread has. Accesses after the last
+ * episode are in the input, too.
  */
 static void test_messages(void **state)
 {

@@ -8,7 +8,7 @@
  */
 #include "test_predict_util.h"
 
-#define COUNTS 6 /* 1, 2, 4, 8, 16, 32 */
+#define COUNTS 6 /* number of thread counts: 1, 2, 4, 8, 16, 32 */
 
 struct curve {
 	double t[COUNTS]; /* ns */
@@ -237,8 +237,8 @@ static void test_figure_7(void **state)
 }
 
 /*
- * More bandwidth helps, especially where much data is sent. (With 4 processors the order of
- * interrupts has a larger effect: 2 %, in either direction.)
+ * More bandwidth helps, especially where much data is sent. (With 4 processors, the order in which
+ * interrupts occur has a larger effect: 2 % in either direction.)
  */
 static void test_bandwidth(void **state)
 {

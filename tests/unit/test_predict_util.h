@@ -34,7 +34,7 @@ static inline struct predict_run simulate(const struct predict_input *in,
 	return run;
 }
 
-/* ns */
+/* Return the predicted time (ns) of the input on this machine with @processors processors. */
 static inline double time_on(const struct predict_input *in, const struct predict_machine *m,
 			     uint32_t processors)
 {

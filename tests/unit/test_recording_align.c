@@ -52,8 +52,9 @@ static void meet(struct align *a, uint32_t clock, uint32_t tgid, uint32_t seq, u
 }
 
 /*
- * One episode, worked out by hand: 100 and 400 on this clock, 1,200 and 1,350 on the other. The
- * offset is between -1,250 and -800.
+ * One episode, worked out by hand: one rank arrives at 100 and leaves at 400 on the first clock,
+ * and another arrives at 1,200 and leaves at 1,350 on the second. The offset is between -1,250 and
+ * -800.
  */
 static void test_one_meeting(void **unused)
 {
@@ -161,7 +162,7 @@ static void test_contradiction(void **unused)
 	meet(a, 0, 10, 1, 7, 100, 110);
 	meet(a, 1, 10, 1, 7, 100, 110);
 	meet(a, 0, 10, 2, 7, 200, 210);
-	/* The clock has jumped. */
+	/* Between these episodes, the second clock has jumped. */
 	meet(a, 1, 10, 2, 7, 5200, 5210);
 	assert_int_equal(align_solve(a), 0);
 	align_look(a, 1, &found);

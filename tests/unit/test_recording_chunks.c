@@ -78,7 +78,7 @@ static void test_there_and_back(void **unused)
 	}
 	assert_int_equal(chunks_next(r, ~0ull, &b), 0);
 	assert_int_equal(chunks_ended(r), CHUNKS_INTACT);
-	/* Read only one kind, again from the beginning. */
+	/* Read again from the beginning, but only chunks of one kind. */
 	assert_int_equal(chunks_rewind(r), 0);
 	for (n = 1; n < NBLOCKS; n += 2) {
 		assert_int_equal(chunks_next(r, 1u << 2, &b), 1);
@@ -180,7 +180,7 @@ static void test_of_others(void **unused)
 				   "ELF",
 				   0, 4),
 			 -EBADMSG);
-	/* The file was transferred as text, which changed a line ending to one byte. */
+	/* The file was transferred as text, which changed a line end of two bytes to one byte. */
 	assert_int_equal(open_with("\n", 4, 1), -EBADMSG);
 	assert_int_equal(open_with(&other_order, 8, sizeof(other_order)), -EILSEQ);
 	assert_int_equal(open_with(&later, 12, sizeof(later)), -EPROTONOSUPPORT);

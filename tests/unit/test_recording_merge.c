@@ -21,7 +21,7 @@ struct node {
 	struct contents_writer *contents;
 	uint32_t tgid;
 	uint64_t ahead;
-	uint32_t met; /* number of episodes of the node's rank so far */
+	uint32_t met; /* number of episodes that the node's rank has crossed so far */
 	bool found_running; /* the rank was already running when tracing began */
 	struct contents_ending ending; /* how the recording of this node ends, with its losses */
 };
@@ -274,8 +274,8 @@ static void run_of(struct node *nodes, uint32_t n, uint64_t seed, uint64_t phase
 }
 
 /*
- * The clocks are known to a millisecond at best, and episodes follow each other faster. Each
- * episode is found all the same.
+ * The clocks can be aligned to a millisecond at best, and episodes follow each other faster than
+ * that. Each episode is found all the same.
  */
 static void test_uncertain_clocks(void **unused)
 {

@@ -13,6 +13,7 @@
 
 #include "recording/code.h"
 #include "recording/contents.h"
+#include "recording/internal.h"
 
 static int new_file(void)
 {
@@ -177,7 +178,7 @@ static struct model_detail a_detail(uint64_t *seed, uint64_t work)
 	for (uint32_t i = 0; i < MODEL_BLOCKED_REASONS; i++)
 		d.blocked_ns[i] = rnd_to(seed, 4) ? 0 : rnd_to(seed, 500);
 	d.block = (struct model_block){ .ns = rnd_to(seed, 100),
-					.addr = rnd(seed),
+					.at.key = rnd(seed),
 					.stack = rnd(seed),
 					.waker = (uint32_t)rnd(seed),
 					.reason = MODEL_BLOCKED_SLEEP,
@@ -246,8 +247,8 @@ static void test_random_runs(void **unused)
 }
 
 /*
- * A process is no longer traced. Check the report, and the end as seen by a reader that knows only
- * ends.
+ * A process is no longer traced. A model that is fed from the recording also knows when tracing
+ * ended, at what cost, and which probe groups were detached before.
  */
 static void test_detached(void **unused)
 {
@@ -539,7 +540,7 @@ static void test_absurd(void **unused)
 	assert_int_equal(n, 0);
 }
 
-/* A small file that unpacks to much more data does not use all memory. */
+/* A small file can unpack to very much data. Reading it must not use all memory. */
 static void test_the_same_over_and_over(void **unused)
 {
 	struct model_ops nothing = { 0 };
@@ -606,6 +607,75 @@ static void test_prices(void **unused)
 	}
 }
 
+/* Read the crossing in @old, and check that it is written as the same bytes. */
+static void same_bytes(const struct coder *old, struct model_crossing *x, struct model_detail *d)
+{
+	struct contents_thread reader = { 0 }, writer = { 0 };
+	struct coder in, out CLEANUP(coder_free) = { .writing = true };
+	bool detailed;
+
+	coder_read(&in, old->bytes, old->at, NULL);
+	code_crossing(&in, &reader, x, d, &detailed);
+	assert_true(coder_at_end(&in) && !in.failed);
+	x->detail = detailed ? d : NULL;
+	code_crossing(&out, &writer, x, d, &detailed);
+	assert_int_equal(out.at, old->at);
+	assert_memory_equal(out.bytes, old->bytes, old->at);
+}
+
+static void write_numbers(struct coder *c, const uint64_t *values, size_t n)
+{
+	c->at = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t value = values[i];
+
+		code_u64(c, &value);
+	}
+}
+
+/*
+ * In a recording, the flags are one byte. The bits of TEAM (0x20) and BOUND (0x80) together mean
+ * that the thread only joins the others.
+ */
+static void test_bytes_of_flags(void **unused)
+{
+	struct coder old CLEANUP(coder_free) = { .writing = true };
+	struct model_detail d;
+	struct model_crossing x;
+
+	for (uint16_t byte = 1; byte <= UINT8_MAX; byte++) {
+		bool joins = (byte & 0xa0) == 0xa0;
+
+		/* which fields follow; the arrival and the time inside, twice their values */
+		write_numbers(&old, (const uint64_t[]){ 0x20, 2 * 50, 2 * 7, byte }, 4);
+		same_bytes(&old, &x, &d);
+		assert_fields(&x, IS(flags, joins ? (byte & ~0x80) | MODEL_CROSSING_JOINS : byte),
+			      IS(arrive_ns, 50), IS(begun_ns, 50), IS(depart_ns, 57));
+	}
+}
+
+/* In a recording, the object at which a thread was blocked is one field for all reasons. */
+static void test_bytes_of_blocks(void **unused)
+{
+	struct coder old CLEANUP(coder_free) = { .writing = true };
+	/* block.ns, block.at, block.reason */
+	uint64_t mask = 1 << 20 | 1 << 21 | 1 << 27;
+	struct model_detail d;
+	struct model_crossing x;
+
+	for (uint8_t reason = 1; reason < MODEL_BLOCKED_REASONS; reason++) {
+		write_numbers(
+			&old,
+			(const uint64_t[]){ 0x800, 100, 14, mask, 9, MODEL_OTHER_CHILD, reason, 0 },
+			8);
+		same_bytes(&old, &x, &d);
+		assert_fields(&d.block, IS(ns, 9), IS(at.key, MODEL_OTHER_CHILD),
+			      IS(at.futex, MODEL_OTHER_CHILD), IS(at.file, MODEL_OTHER_CHILD),
+			      IS(at.fault_addr, MODEL_OTHER_CHILD), IS(at.other, MODEL_OTHER_CHILD),
+			      IS(reason, reason));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -618,6 +688,8 @@ int main(void)
 		cmocka_unit_test(test_absurd),
 		cmocka_unit_test(test_the_same_over_and_over),
 		cmocka_unit_test(test_prices),
+		cmocka_unit_test(test_bytes_of_flags),
+		cmocka_unit_test(test_bytes_of_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

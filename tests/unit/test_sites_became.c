@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * A process executes another program before the tracer reads its mappings. These mappings are not
- * those of the former program.
+ * A process executes another program before the tracer reads its mappings. The tracer must not take
+ * the mappings that it then reads for those of the former program.
  */
 #include <errno.h>
 #include <signal.h>
@@ -157,8 +157,8 @@ static void test_there(void **state)
 }
 
 /*
- * The child was not read in time. Its own code is known all the same, and is not confused with the
- * code of the other program.
+ * The child's mappings were not read in time. The code of its first program is known all the same,
+ * and is not confused with the code of the program that it executed later.
  */
 static void test_another(void **state)
 {
@@ -178,7 +178,10 @@ static void test_another(void **state)
 	assert_null(address_spaces_site(w->spaces, site)->module);
 }
 
-/* The child was read in time, and again too late. The mappings that were read first stay. */
+/*
+ * The child's mappings were read in time, and once more too late. The mappings that were read first
+ * stay.
+ */
 static void test_later(void **state)
 {
 	const struct world *w = *state;

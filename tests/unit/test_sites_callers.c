@@ -181,10 +181,10 @@ static void test_own_stack(void **state)
 	assert_non_null(callers_no_call(callers, space, 4096));
 	code = callers_code(callers, space, ips[1]);
 	assert_fields(code, TEXT(name, "outer"), IS(outer, false));
-	/* The same part of the stack is cut off. Missing frames are not guessed. */
+	/* The sample contains only 8 bytes of the stack. Missing frames are not guessed. */
 	sample.len = 8;
 	assert_int_equal(callers_follow(callers, space, &sample, ips, note_reported, &reported), 1);
-	/* The address is in no file. */
+	/* No caller is found if the address is in no file. */
 	sample.len = SBT_CALLERS_DEEP;
 	sample.head.ip = 4096;
 	assert_int_equal(callers_follow(callers, space, &sample, ips, note_reported, &reported), 1);

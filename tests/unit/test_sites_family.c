@@ -167,7 +167,7 @@ static void test_live_barrier(void **state)
 	}
 }
 
-/* The same check with musl: a program prints the bytes of its barrier. */
+/* Check the same with musl: a program prints the bytes of its barrier. */
 static void test_live_musl(void **state)
 {
 	const struct fixture *f = *state;

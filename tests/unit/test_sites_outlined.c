@@ -21,7 +21,7 @@ static const char source[] = ASSEMBLED_MACROS FUNCTION("task_near") FUNCTION("ta
 	"begin near\n lea task_near(%rip), %rdi\n call GOMP_task@PLT\n ret\nend near\n"
 	"begin kept\n push %rbx\n lea task_kept(%rip), %r13\n nop\n mov %r13, %rdi\n"
 	" call GOMP_task@PLT\n pop %rbx\n ret\nend kept\n"
-	/* The same call with -fno-plt. */
+	/* The same call as in "near", compiled with -fno-plt. */
 	"begin by_word\n lea task_by_word(%rip), %rax\n mov %rax, %rdi\n"
 	" call *GOMP_task@GOTPCREL(%rip)\n ret\nend by_word\n"
 	"begin loop\n lea loop_body(%rip), %rdi\n call GOMP_taskloop_ull@PLT\n ret\nend loop\n"

@@ -29,8 +29,8 @@ DEFINE_CLEANUP_PTR(reader_free, struct reader *)
 
 /* The result of each call in the child: 0 or more, or -errno. */
 struct tried {
-	long open, open_to_write, create, stat, socket, kill, trace, fork, exec, memory_of, bpf,
-		x32, map;
+	long open, open_to_write, create, stat, socket, kill, trace, fork, exec, memory_of, bpf;
+	long x32, map;
 };
 
 static long raw(long result)

@@ -56,7 +56,10 @@ static void test_names(void **state)
 	assert_int_equal(r->at[1].vaddr, 0x20);
 }
 
-/* The kernel distinguishes two rules even if everything else is the same. */
+/*
+ * The specs of two rules differ even if everything else is the same, so the BPF programs can
+ * distinguish them.
+ */
 static void test_rows(void **state)
 {
 	struct rules rules CLEANUP(rules_free) = { .n = 0 };

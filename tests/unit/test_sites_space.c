@@ -46,7 +46,8 @@ static void make_library(const struct fixture *f, const char *name)
 }
 
 /*
- * Load a library and return its function, with the kernel's report of an address in the function.
+ * Load a library and return its function. Set *@probe_site to an address in the function, as the
+ * kernel reports it.
  */
 static void *load(const struct world *w, const char *name, struct address_space_return *probe_site)
 {
@@ -86,7 +87,7 @@ static const char *placed(const struct world *w, const struct address_space_retu
 	return function_of(w, site);
 }
 
-/* Return the name of the site, without a report of the kernel. */
+/* Return the name of the call site at @ip, found without the kernel's report of the file. */
 static const char *sited(const struct world *w, uint64_t ip)
 {
 	uint32_t site = address_space_site(w->spaces, w->space, ip);
@@ -179,7 +180,7 @@ static int changes_now(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n)
 }
 
 /*
- * The address space is read after so many changes that another library may have been at the
+ * The mappings are read so late, after several changes, that another library may have been at the
  * address. A loaded library then has no name, but the program has one. If the last change could not
  * be read, the program has no name either.
  */
@@ -210,7 +211,8 @@ static void test_read_too_late(void **state)
 }
 
 /*
- * Add a process that can no longer be read. If @from is not NULL, the process was forked from it.
+ * Add a process with mappings that can no longer be read. If @from is not NULL, the process was
+ * forked from @from.
  */
 static struct address_space *gone(const struct world *w, uint32_t inc,
 				  const struct address_space *from)
@@ -346,7 +348,7 @@ static void test_shared_with_parent(void **state)
 			 0);
 	assert_false(address_space_shared_unknown(w.spaces, child, (uint64_t)(uintptr_t)&w));
 	assert_true(address_space_shared_unknown(w.spaces, child, 64));
-	/* Without a known fork nothing is reported. */
+	/* If it is not known that the process was forked, nothing is known about its memory. */
 	other = gone(&w, 4, NULL);
 	assert_false(address_space_shared_unknown(w.spaces, other, 64));
 	munmap(pages, 1 << 16);

@@ -267,7 +267,7 @@ static void openmp(void **state)
 }
 
 /*
- * Waits for a turn are measured if the functions have probes. Then the functions do not count as
+ * Waits for a turn are measured if their functions have probes. Such functions do not count as
  * untraced.
  */
 static void turns(void **state)
@@ -290,7 +290,7 @@ static void turns(void **state)
 	assert_false(untraced_jumps("omp_set_lockx", &seen));
 }
 
-/* Inlined waits of C++20 are named first. Only they may be barriers. */
+/* Inlined waits of C++20 are named first. Among the untraced waits, only these may be barriers. */
 static void in_line(void **state)
 {
 	struct untraced in = { .in_line = true }, calls = calls_of("MPI_Recv");

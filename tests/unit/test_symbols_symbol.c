@@ -357,7 +357,7 @@ static void test_data(void **state)
 	assert_string_equal(name, "hidden");
 	assert_false(symbol_data_name(server, fd, "da", work, name));
 	assert_string_equal(name, "");
-	/* Data is no function. */
+	/* The address is in data, so there is no function. */
 	assert_int_equal(symbol_lookup(server, fd, "da", at, &s), 0);
 	assert_int_equal(s.nframes, 0);
 	assert_int_equal(symbol_lookup(server, fd, "da", UINT64_MAX, &s), 0);
@@ -528,7 +528,7 @@ static void test_killed_between(void **state)
 	child = child_pid();
 	kill(child, SIGKILL);
 	nanosleep(&pause, NULL);
-	/* No file caused the child's end, so a new child gets the request again. */
+	/* The child was not working on a file when it ended, so a new child gets the request. */
 	assert_int_equal(look(server, f, "two", fixture_nm(f, "two", "work"), &s), 0);
 	assert_int_equal(s.nframes, 1);
 	assert_true(child_pid() > 0 && child_pid() != child);
@@ -728,7 +728,7 @@ static void test_damaged(void **state)
 			seed = seed * 1103515245 + 12345;
 			copy[64 + (seed >> 8) % (len - 64)] ^= (uint8_t)(1 + (seed >> 3) % 255);
 		}
-		/* The later files are also cut off. */
+		/* From the 40th file on, the files are also cut off. */
 		fd = fixture_memory(copy, i < 40 ? len : len * (i - 39) / 21);
 		err = symbol_lookup(server, fd, "damaged", work, &s);
 		assert_true(err == 0 || err == -EPIPE || err == -ETIMEDOUT);

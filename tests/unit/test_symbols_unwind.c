@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "sites/address_space.h"
+#include "sites/address_space_internal.h"
 #include "symbols/stack.h"
 #include "symbols/symbol.h"
 
@@ -508,7 +508,10 @@ static void test_signal(void **state)
 	stop(pid);
 }
 
-/* There is no system call, so the instruction itself counts, for the name and for the rules. */
+/*
+ * The thread is in no system call, so the name and the rules are those of the instruction at its
+ * pc.
+ */
 static void test_exact(void **state)
 {
 	static const char *const names[] = { "leaf", "main", NULL };
@@ -537,7 +540,10 @@ static void test_exact(void **state)
 	assert_true(i < 500);
 	assert_string_equal(frame_of(&w, 0)->function, "spin");
 	assert_int_equal(expect_frames(&w, spin_source, names), 1);
-	/* The same holds if a signal arrived at the instruction and its handler blocks. */
+	/*
+	 * The name and the rules are also those of the instruction if a signal arrived there and
+	 * its handler blocks.
+	 */
 	kill(pid, SIGUSR1);
 	capture(pid, wait_for(pid, SYS_nanosleep, SYS_clock_nanosleep), &sample);
 	unwind(&w, &sample);
@@ -639,7 +645,7 @@ static uint64_t any(uint64_t *seed)
 	return *seed >> 8 ^ *seed << 24;
 }
 
-/* Registers and stacks full of valid and invalid addresses. */
+/* Unwind registers and stacks that are full of valid and invalid addresses. */
 static void test_garbage(void **state)
 {
 	const struct fixture *f = *state;
@@ -707,7 +713,7 @@ static void test_chain(void **state)
 	sample.len = sizeof(words);
 	words[0] = 0x7010;
 	words[1] = 0x1111;
-	words[2] = 0x7000; /* back */
+	words[2] = 0x7000; /* points back to the first frame */
 	words[3] = 0x2222;
 	memcpy(sample.bytes, words, sizeof(words));
 	memset(&regs, 0, sizeof(regs));
@@ -720,8 +726,8 @@ static void test_chain(void **state)
 	assert_true(stack_frame_pointer_step(&sample, &regs, &caller));
 	assert_int_equal(caller.value[STACK_PC], 0x2222);
 	/*
-	 * The stack must grow. A step back is refused, and so is no progress, except at the
-	 * thread's own position.
+	 * The caller's stack pointer must be higher. A lower one is refused, and also the same one,
+	 * except in the innermost frame.
 	 */
 	assert_false(stack_grows(&caller, &regs));
 	assert_false(stack_grows(&regs, &regs));
@@ -802,6 +808,16 @@ static void test_damaged(void **state)
 
 /* --- mappings ------------------------------------------------------------------------------ */
 
+/* Return the name of the mapping at @addr, or NULL. */
+static const char *mapping_name(struct world *w, uint64_t addr)
+{
+	const struct maps_entry *e = address_space_find_mapping(w->spaces, w->space, addr);
+
+	if (!e)
+		return NULL;
+	return *e->path ? e->path : "anonymous memory";
+}
+
 static void test_mapping_names(void **state)
 {
 	const struct fixture *f = *state;
@@ -826,10 +842,10 @@ static void test_mapping_names(void **state)
 		name[0] = 0;
 		assert_true(sscanf(line, "%lx-%lx %*s %*s %*s %*s %299[^\n]", &start_at, &end_at,
 				   name) >= 2);
-		got = address_space_mapping_name(w.spaces, w.space, start_at);
+		got = mapping_name(&w, start_at);
 		assert_non_null(got);
 		assert_string_equal(got, name[0] ? name : "anonymous memory");
-		assert_ptr_equal(address_space_mapping_name(w.spaces, w.space, end_at - 1), got);
+		assert_string_equal(mapping_name(&w, end_at - 1), got);
 		heap |= !strcmp(got, "[heap]");
 		stack |= !strcmp(got, "[stack]");
 		none |= !strcmp(got, "anonymous memory");
@@ -837,14 +853,12 @@ static void test_mapping_names(void **state)
 	}
 	fclose(maps);
 	assert_true(checked > 8 && heap && stack && none);
-	assert_null(address_space_mapping_name(w.spaces, w.space, 0));
-	assert_null(address_space_mapping_name(w.spaces, w.space, UINT64_MAX));
+	assert_null(mapping_name(&w, 0));
+	assert_null(mapping_name(&w, UINT64_MAX));
 	stop(pid);
 	w.space->gone = true;
 	snprintf(path, sizeof(path), "%s/ma two", f->dir);
-	assert_string_equal(
-		address_space_mapping_name(w.spaces, w.space, w.space->maps.entries[0].start),
-		path);
+	assert_string_equal(mapping_name(&w, w.space->maps.entries[0].start), path);
 }
 
 /* A file is mapped after the mappings were read. */
@@ -872,10 +886,8 @@ static void test_mapping_fresh(void **state)
 	assert_ptr_not_equal(file, MAP_FAILED);
 	assert_ptr_not_equal(anon, MAP_FAILED);
 	snprintf(path, sizeof(path), "%s/data", f->dir);
-	assert_string_equal(address_space_mapping_name(w.spaces, w.space, (uintptr_t)anon + 5),
-			    "anonymous memory");
-	assert_string_equal(address_space_mapping_name(w.spaces, w.space, (uintptr_t)file + 5),
-			    path);
+	assert_string_equal(mapping_name(&w, (uintptr_t)anon + 5), "anonymous memory");
+	assert_string_equal(mapping_name(&w, (uintptr_t)file + 5), path);
 	munmap(anon, 4096);
 	munmap(file, 4096);
 }

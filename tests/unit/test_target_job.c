@@ -31,7 +31,8 @@ static void test_hydra(void **state)
 	assert_fields(&job, IS(rank, 1), IS(size, 2), IS(by_proxy, true));
 	assert_true(job.key == 0);
 	/*
-	 * Under Slurm, two mpiruns share the job number, so the number of the proxy is still used.
+	 * Under Slurm, two mpiruns may share the job's number, so the launcher's proxy identifies
+	 * the job.
 	 */
 	PARSE("PMI_RANK=1\0PMI_SIZE=2\0PMI_FD=8\0SLURM_JOB_ID=7", &job);
 	assert_true(job.by_proxy);

@@ -91,8 +91,8 @@ static pid_t begin(void)
 }
 
 /*
- * All mappings are returned or none: a partial result would make the missing libraries look
- * unmapped.
+ * The result contains all mappings or none: with a part of them, the missing libraries would look
+ * as if they were unmapped.
  */
 static void test_ends_meanwhile(void **unused)
 {

@@ -116,7 +116,7 @@ static void test_one_interval(void **state)
 		      IS(last_count, 10));
 	assert_int_equal(model_thread(f.run->model, row->last_thread)->tid, 12);
 	assert_near(live_rates_per_second(f.live_rates, row->episodes), 10 / 1.01, 1e-6);
-	/* One of two threads lost 30 of 100 ms. */
+	/* Imbalance 0.15: one of two threads lost 30 of 100 ms. */
 	assert_near(live_rates_imbalance(row), 0.15, 1e-6);
 	assert_int_equal(thread_at(row, 11)->lost_ns, 300 * MS);
 	assert_fields(thread_at(row, 12), IS(lost_ns, 0), IS(last, 10));
@@ -255,7 +255,8 @@ static void test_long_wait(void **state)
 }
 
 /*
- * The thread has left, but its record arrives only after the next look. The wait still counts once.
+ * The thread has left, but its record arrives only after the next look at the model. The wait still
+ * counts only once.
  */
 static void test_late_record(void **state)
 {
@@ -271,7 +272,7 @@ static void test_late_record(void **state)
 	assert_int_equal(live_rates_barrier(f.live_rates, 0)->lost_ns, SEC - MS);
 }
 
-/* The records never arrive, as in an incomplete episode. Later losses are counted in full. */
+/* The records of these waits never arrive. Later losses are still counted in full. */
 static void test_dropped(void **state)
 {
 	struct fixture f CLEANUP(tear_down) = set_up_one();
@@ -377,7 +378,10 @@ static void test_cause(void **state)
 	assert_true(balanced);
 }
 
-/* So many threads ended that the model keeps them as a sum. No figure in any row jumps. */
+/*
+ * So many threads end that the model folds them into a sum. No figure in any row changes because of
+ * this.
+ */
 static void test_folded(void **state)
 {
 	struct model_crossing c;

@@ -152,7 +152,9 @@ static void check_screen(const struct screen_lines *l, unsigned width, unsigned 
 	}
 	if (lines > height)
 		fail_msg("%u lines of %u", lines, height);
-	/* Runs of characters follow one another in their lines, with only newlines between them. */
+	/*
+	 * Each line is a sequence of runs of characters, and only newlines lie between the lines.
+	 */
 	for (i = 0, lines = 0; i < l->nruns; i++) {
 		for (; at < l->runs[i].from; at++, lines++)
 			assert_int_equal(l->text.s[at], '\n');
@@ -254,7 +256,7 @@ static void test_threads(void **state)
 	assert_int_equal(screen_set(s, &f, items, NITEMS + NTHREADS), 0);
 	draw_golden(s, 80, 24, "threads_80x24");
 	draw_golden(s, 40, 10, "threads_40x10");
-	/* The late thread is the first row. On request, rows are ordered by number. */
+	/* The late thread is in the first row. A key orders the rows by number instead. */
 	assert_row(s, 0, "2 worker");
 	type(s, "n");
 	assert_row(s, 0, "0 render");
@@ -346,7 +348,10 @@ static void test_filter(void **state)
 	type(s, "/lu (4711)");
 	assert_row(s, 0, "lu (4711)");
 	assert_true(screen_key(s, SCREEN_ENTER));
-	/* The filter of the thread list disappears with the list, and the former filter returns. */
+	/*
+	 * When the thread list is closed, its filter is dropped, and the filter of the list before
+	 * applies again.
+	 */
 	assert_true(screen_key(s, SCREEN_ENTER));
 	type(s, "/no such thread");
 	assert_true(screen_key(s, SCREEN_ENTER));
@@ -472,7 +477,10 @@ static void test_hostile(void **state)
 		assert_true((uint8_t)l.text.s[width] < 0x80);
 }
 
-/* At all sizes and after all keys, no line is too wide, and there are not too many lines. */
+/*
+ * At all screen sizes and after all keys, no line is too wide, and there are no more lines than the
+ * screen has.
+ */
 static void test_all_sizes(void **state)
 {
 	static const char keys[] = "?xjjt/ren\n\n st \n?";

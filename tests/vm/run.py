@@ -287,14 +287,19 @@ def chosen(arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--suites", metavar="LIST")
     parser.add_argument("--lanes", type=int, default=os.cpu_count())
     parser.add_argument("--keep", metavar="DIR")
     parser.add_argument("--programs", action="store_true")
     parser.add_argument("machines", nargs="*", metavar="MACHINE")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
+    suites = {left.suite_name(s) for m in MACHINES for s in m.suites}
+    for name, known in (*((m, {m.name for m in MACHINES}) for m in arguments.machines),
+                        *((s, suites) for s in (arguments.suites or "").split(",") if s)):
+        if name not in known:
+            parser.error(f"{name}: give {', '.join(sorted(known))}")
     machines = chosen(arguments)
     if arguments.programs:
         print("\n".join(sorted({name for m in machines if m.arch == "arm64" for s in m.suites

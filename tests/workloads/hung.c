@@ -536,8 +536,7 @@ int main(int argc, char **argv)
 	}
 	if (!kind || optind != argc)
 		die("usage: hung --kind KIND [--threads N] [--rounds N | --no-past] [--missing N] "
-		    "[--depth N] "
-		    "[--seconds N]");
+		    "[--depth N] [--seconds N]");
 	if (missing >= threads)
 		die("some thread has to arrive");
 	stopgap(STOPGAP_SECONDS);

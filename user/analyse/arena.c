@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ARENA_FIRST 512 /* many arenas hold only a name */
+#define ARENA_FIRST 512 /* bytes; small, because many arenas hold only a name */
 #define ARENA_CHUNK 16384
 
 struct chunk {

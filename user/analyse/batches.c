@@ -14,7 +14,7 @@ static void merge(struct batches_times *t)
 
 	for (i = 0; i < t->n / 2; i++)
 		t->sum[i] = t->sum[2 * i] + t->sum[2 * i + 1];
-	/* Reopen the last batch if the number of batches is odd. */
+	/* With an odd number of batches, the last one has no partner: reopen it. */
 	if (t->n % 2) {
 		t->open += t->sum[t->n - 1];
 		t->fill += t->per;

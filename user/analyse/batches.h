@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Phase and barrier times of each barrier in batches of consecutive episodes. They show how much
- * times vary within one run, if there is no second run to compare. Episodes are correlated, because
- * a delay of one episode also delays the next. Means of batches are less correlated. This code does
- * no I/O, and takes constant memory per barrier.
+ * the times vary within one run, for a comparison without repeated runs. Single episodes are
+ * correlated, because a delay of one episode also delays the next. The means of batches are less
+ * correlated. This code does no I/O, and takes constant memory per barrier.
  */
 #ifndef ANALYSE_BATCHES_H
 #define ANALYSE_BATCHES_H

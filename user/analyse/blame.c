@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Minimum share of a cause's lost time at which a site names a culprit. A tally may understate a
- * culprit's time by up to a ninth of the total.
+ * A site names the culprit of a cause only if the culprit has at least this share of the cause's
+ * lost time. The tally may understate a culprit's time by up to a ninth of the total.
  */
 #define CULPRIT_SHARE 0.4
 
@@ -96,8 +96,8 @@ static int blame_did(struct culprit_dids **dids, enum culprit_level level, uint6
 }
 
 /*
- * Add to a tally entry and describe the entry. Write the words again each time the sum has doubled.
- * A new thread often has its creator's name until it sets its own name.
+ * Add to a tally entry and describe the entry. Write the words again each time the sum has doubled,
+ * because a new thread often has its creator's name until it sets its own.
  */
 static int blame_named(struct kind_state *k, enum culprit_level level, uint64_t key, uint64_t ns,
 		       const struct culprit_env *env, const struct culprit *q)
@@ -179,7 +179,7 @@ static int join_dids(struct culprit_dids **to, const struct culprit_dids *from)
 }
 
 /*
- * Add an entry of @from's tally and its words if the entry is, or becomes, one of the largest
+ * Add entry @i of @from's tally to @to. Add its words, too, if the entry is then one of the largest
  * entries of @to.
  */
 static int join_named(struct kind_state *to, const struct kind_state *from, unsigned level, int i)
@@ -303,9 +303,10 @@ static void site_text(const struct blame *s, enum cause_kind top, const double *
 }
 
 /*
- * Set the share of each cause in the lost time. If another cause has the largest part of the
- * lateness, set the shares in the lateness and set *top to that cause. The sentence then names the
- * largest row of the table below it. Return the name of the quantity to which the shares refer.
+ * Set the share of each cause in the lost time. If a cause other than *top has the largest part of
+ * the lateness, set shares of the lateness instead and set *top to that cause, so that the sentence
+ * names the largest row of the table printed below it. Return the name of the quantity to which the
+ * shares refer.
  */
 static const char *shares_of(const struct blame *s, enum cause_kind *top, double lost,
 			     double *shares)

@@ -16,13 +16,13 @@
 #include <string.h>
 
 /*
- * A lateness is noise, and gets no cause, if it is below CAUSE_LITTLE of the phase or below this
- * time. A wake-up and a timer tick usually take about as long. Among threads with equal work,
- * chance decides which thread arrives last.
+ * A lateness below this time, in ns, is noise and gets no cause: a wake-up and a timer tick usually
+ * take about this long. So is a lateness below CAUSE_LITTLE of the phase: among threads with equal
+ * work, chance decides which thread arrives last.
  */
 #define NOISE_NS 20000
 
-/* State of a thread that is kept from one crossing to the next. */
+/* What is kept of a thread from one crossing to the next. */
 struct thread_state {
 	uint32_t tid; /* 0 if the entry is unused */
 	uint32_t proc;
@@ -209,7 +209,7 @@ static void culprit_block(const struct model_detail *d, enum model_blocked reaso
 		q->block = d->second;
 }
 
-/* Return the key of all threads that have the waker's name; 0 if unknown. */
+/* Return a key that all threads with the waker's name share, or 0 if the name is unknown. */
 static uint64_t waker_key(const struct causes *c, const struct model_block *b)
 {
 	return b->waker ? task_key(c, b->waker) : 0;
@@ -232,12 +232,12 @@ static void culprit_did(const struct causes *c, struct culprit *q)
 static void culprit_lock(const struct causes *c, struct culprit *q)
 {
 	const struct model_block *b = &q->block;
-	uint64_t addr = b->addr, waker;
+	uint64_t addr = b->at.futex, waker;
 
 	/* A condition variable alternates between two adjacent futex words. */
 	if (b->waited == MODEL_WAITED_EVENT)
 		addr &= ~7ULL;
-	/* If there is a holder, it does not matter which thread woke this one. */
+	/* If the holder is known, it does not matter which thread woke the waiting thread. */
 	q->key = culprit_key(addr, b->holder ? b->holder : b->waker);
 	culprit_did(c, q);
 	q->coarse = addr;
@@ -252,7 +252,8 @@ static void culprit_lock(const struct causes *c, struct culprit *q)
 static void culprit_io(const struct causes *c, struct culprit *q)
 {
 	const struct model_block *b = &q->block;
-	const char *name = b->addr && c->env->file ? c->env->file(c->env->ctx, b->addr) : NULL;
+	const char *name =
+		b->at.file && c->env->file ? c->env->file(c->env->ctx, b->at.file) : NULL;
 	/*
 	 * Prefer the file's name to its number, because a program may create a pipe for each wait.
 	 * If the file is unknown, the stack identifies the wait.
@@ -260,7 +261,7 @@ static void culprit_io(const struct causes *c, struct culprit *q)
 	uint64_t what = name_key(name), waker;
 
 	if (!what)
-		what = b->addr ? b->addr : b->stack;
+		what = b->at.file ? b->at.file : b->stack;
 	q->key = q->coarse = what;
 	if (b->waited != MODEL_WAITED_WAKER)
 		return;
@@ -277,7 +278,7 @@ static void culprit_released(const struct causes *c, const struct model_member *
 	const struct thread_state *t = &c->threads[l->thread], *r = &c->threads[ref->thread];
 
 	q->began = !t->serial;
-	/* The wait for a CPU explains the part only if it is longer than half of the part. */
+	/* The wait for a CPU explains the late release only if it was longer than half of @part. */
 	if (t->inside_ran && t->inside_runq_ns > (uint64_t)part / 2) {
 		q->ran = t->inside_ran;
 		q->key = culprit_key(1, q->ran);
@@ -309,7 +310,7 @@ static void culprit_of(const struct causes *c, const struct model *model,
 	q->shared = model_barrier(model, ep->barrier)->shared;
 	switch (kind) {
 	case CAUSE_CPU:
-		/* Name the task that ran longest among all tasks that ran instead. */
+		/* Name the task that ran longest while the thread waited for a CPU. */
 		q->ran = d ? d->ran : 0;
 		q->among = d && d->ran_ns && d->ran_ns < d->runq_ns / 2;
 		q->key = q->ran ? culprit_key(q->among, q->ran) : 0;
@@ -327,10 +328,10 @@ static void culprit_of(const struct causes *c, const struct model *model,
 	case CAUSE_FAULT:
 		culprit_block(d, MODEL_BLOCKED_FAULT, q);
 		/*
-		 * fault_addr is the address of the longest page fault. The block's address is used
-		 * if it is unknown.
+		 * Use the address of the longest page fault. If it is unknown, use the block's
+		 * address.
 		 */
-		q->fault_addr = d && d->fault_addr ? d->fault_addr : q->block.addr;
+		q->fault_addr = d && d->fault_addr ? d->fault_addr : q->block.at.fault_addr;
 		if (q->fault_addr && c->env->mapping)
 			q->key = name_key(
 				c->env->mapping(c->env->ctx, q->tgid, q->inc, q->fault_addr));
@@ -528,7 +529,7 @@ static bool other_node(const struct causes *c, uint32_t a, uint32_t b)
 	       env->cpu_node[a] != env->cpu_node[b];
 }
 
-/* Keep the state of each member for its next crossing, and for the findings. */
+/* Keep the state of each member for its next crossing, and update the sums for the findings. */
 static int note_members(struct causes *c, const struct model_episode *ep)
 {
 	struct cause_proc *p = &c->procs[ep->proc];
@@ -578,7 +579,7 @@ static void note_spinning(struct causes *c, const struct model_episode *ep)
 		in = m->detail ? m->detail->inside_oncpu_ns : MODEL_UNKNOWN;
 		if (in == MODEL_UNKNOWN)
 			continue;
-		/* The thread spun only until the release. */
+		/* Count spinning only until the release. */
 		spun += in > m->wait_ns ? m->wait_ns : in;
 	}
 	if (!spun)
@@ -669,7 +670,7 @@ int causes_episode(struct causes *c, const struct model *model, const struct mod
 		if (!c->arena)
 			return -ENOMEM;
 	}
-	/* A nested episode lies inside the wait at another barrier and is in no sum. */
+	/* A nested episode lies inside the wait at another barrier and is not added to any sum. */
 	if (ep->nested || !ep->n)
 		return 0;
 	err = prepare(c, model, ep);

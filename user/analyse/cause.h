@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Finds why the last thread of an episode was late. Also finds the phases in which waits began that
- * were passed on from barrier to barrier (delay costs, delay.c). This code does no I/O. It takes
- * every finished episode in the order of model_ops.episode. Memory use does not depend on the
- * number of episodes.
+ * Finds why the last thread of an episode was late. For waits that are passed on from barrier to
+ * barrier, also finds the phases in which they began (delay costs, delay.c). This code does no I/O.
+ * It takes every finished episode, in the order of the calls of model_ops.episode. Memory use does
+ * not depend on the number of episodes.
  */
 #ifndef ANALYSE_CAUSE_H
 #define ANALYSE_CAUSE_H
@@ -21,9 +21,9 @@
  * reference). The sum of the parts is exactly the lateness.
  */
 enum cause_kind {
-	CAUSE_WORK, /* more time on a CPU, if more work and slower work cannot be distinguished */
+	CAUSE_WORK, /* more time on a CPU; used if the next two cannot be distinguished */
 	CAUSE_MORE_WORK, /* more instructions, at the reference's pace */
-	CAUSE_SLOWER_WORK, /* the rest of the time on a CPU */
+	CAUSE_SLOWER_WORK, /* the rest of the additional time on a CPU */
 	CAUSE_CPU, /* runnable, but waiting for a CPU */
 	CAUSE_LOCK,
 	CAUSE_IO,
@@ -48,15 +48,15 @@ struct cause_row {
 const struct cause_row *cause_row(enum cause_kind kind);
 /* Return the name of a cause, or NULL for CAUSE_NONE. */
 const char *cause_name(enum cause_kind kind);
-/* Return true if this is the dominant cause. */
+/* Return true if @kind is the dominant cause. */
 bool cause_is(const struct report_cause *cause, enum cause_kind kind);
 
 /* The look-ups in struct cause_env: X(member). See REPORT_QUESTIONS. */
 #define CAUSE_QUESTIONS(X) X(task) X(lock) X(mapping) X(file) X(stack)
 
 /*
- * Look-ups that the caller provides. Each returns NULL if the name is unknown. The string is copied
- * at once.
+ * Look-ups that the caller provides. Each look-up of a name returns NULL if the name is unknown.
+ * The user of the look-up copies the string at once.
  */
 struct cause_env {
 	void *ctx;
@@ -65,16 +65,18 @@ struct cause_env {
 	/* Return the symbol or another name of the lock at @addr in the process. */
 	const char *(*lock)(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr);
 	/*
-	 * Return the mapping that contains @addr: the path of a file, "[heap]", "anonymous memory".
+	 * Return the name of the mapping that contains @addr, for example the path of a file,
+	 * "[heap]" or "anonymous memory".
 	 */
 	const char *(*mapping)(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr);
 	/*
-	 * Return the name of the file with this inode number, on which a thread blocked: "a pipe".
+	 * A thread blocked on the file with this inode number. Return the name of the file ("a
+	 * pipe").
 	 */
 	const char *(*file)(void *ctx, uint64_t inode);
 	/*
-	 * Write the call sites of a stack, innermost first, as numbers for report_env.site. Return
-	 * their number.
+	 * Write the call sites of the stack with this key, innermost first, as numbers for
+	 * report_env.site. Return how many were written.
 	 */
 	uint32_t (*stack)(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
 			  uint32_t max);
@@ -95,10 +97,10 @@ int causes_fold_barrier(struct causes *causes, uint32_t from, uint32_t into);
 int causes_fold_process(struct causes *causes, uint32_t from, uint32_t into);
 
 /*
- * Add one episode to the blame of its site and to @more[@nmore] (conceptual_blames()). If @out is
- * not NULL, write the cause of this episode to it. The culprit and the frames are valid until the
- * next call. out->nparts is 0 if nothing is known, for example for an incomplete episode. Return 0
- * or -ENOMEM.
+ * Add one episode to the blame of its site and to the @nmore blames of @more, which come from
+ * conceptual_blames(). If @out is not NULL, write the cause of this episode to it. The culprit and
+ * the frames are valid until the next call. out->nparts is 0 if nothing is known, for example for
+ * an incomplete episode. Return 0 or -ENOMEM.
  */
 int causes_episode(struct causes *causes, const struct model *model,
 		   const struct model_episode *episode, struct blame *const *more, uint32_t nmore,

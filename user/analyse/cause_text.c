@@ -61,7 +61,7 @@ int cause_set_frames(struct arena *a, const struct cause_env *env,
 
 int text_percent(double share)
 {
-	/* A share from a recording may be any number. */
+	/* A share that was read from a recording may be any number. */
 	return isnan(share) ? 0 : (int)fmax(-PERCENT_MAX, fmin(100 * share + 0.5, PERCENT_MAX));
 }
 

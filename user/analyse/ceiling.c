@@ -37,8 +37,8 @@ static uint64_t crossings_of(const struct ceiling_process *p, uint64_t probe_gro
 }
 
 /*
- * The process makes the same crossings in less time, so divide the remaining cost by the time
- * without the saving.
+ * Without the saved cost, the process makes the same crossings in less time. So divide the
+ * remaining cost by this shorter time.
  */
 double ceiling_share_excluded(const struct ceiling_process *p, uint64_t probe_groups)
 {
@@ -193,8 +193,8 @@ static bool has_company(const struct ceiling_process *p, uint32_t n, uint32_t gr
 
 /*
  * Stop tracing @probe_groups in all processes of a group that have them. Otherwise the traced
- * processes would wait for an untraced process. If one process can only be dropped as a whole, drop
- * all processes of the group as a whole.
+ * processes would wait for an untraced process. If @probe_groups cannot be detached separately from
+ * one of these processes, stop tracing all of these processes completely.
  */
 static void decide_group(const struct ceiling_process *p, uint32_t n, uint32_t group,
 			 uint64_t probe_groups, enum ceiling_way way, uint32_t culprit,
@@ -227,7 +227,10 @@ static void decide_all(const struct ceiling_process *p, uint32_t n, uint32_t cul
 			decide_group(p, n, p[i].group, probe_groups, CEILING_ALL, culprit, v);
 }
 
-/* Split these probe groups into groups with shared probes and groups with probes of one process. */
+/*
+ * Set *shared to the groups with probes that several processes hit, and *own to the groups with
+ * probes of one process. A probe group may be in both.
+ */
 static void probes_of(const struct ceiling_process *p, uint32_t n, uint32_t group,
 		      uint64_t probe_groups, uint64_t *shared, uint64_t *own)
 {

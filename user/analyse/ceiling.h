@@ -34,7 +34,7 @@ struct ceiling_process {
 	 * them
 	 */
 	uint64_t probe_groups;
-	uint64_t own; /* groups among `probe_groups` with probes of this process alone */
+	uint64_t own; /* groups of `probe_groups` with probes that only this process hits */
 	uint64_t crossings; /* in the interval */
 	uint64_t time_ns; /* thread time in the interval, ns */
 	uint32_t nsets;
@@ -42,7 +42,10 @@ struct ceiling_process {
 	struct ceiling_set sets[CEILING_SETS];
 	/* price of a crossing, ns; if NAN (unknown), the process never costs too much */
 	double price_ns;
-	/* Cost in the interval besides crossings, ns. Only dropping the whole process saves it. */
+	/*
+	 * Cost in the interval that crossings do not cause, ns. Only detaching the whole process
+	 * saves this cost.
+	 */
 	double other_ns;
 	/* Price of a crossing that hits probes but is not recorded, ns; NAN if unknown. */
 	double excluded_ns;
@@ -59,8 +62,8 @@ enum ceiling_way {
 struct ceiling_verdict {
 	enum ceiling_way way;
 	/*
-	 * Index of the process that costs too much: this process, or a process with the same group
-	 * or probes.
+	 * Index of the process that costs too much: this process, or a process that shares a group
+	 * or probes with it.
 	 */
 	uint32_t culprit;
 	double share; /* cost of tracing that process, as a share of its thread time */
@@ -87,7 +90,8 @@ uint64_t ceiling_choose(const struct ceiling_process *p, double limit);
  * Decide on all processes and fill @out, one entry for each. No process may cost more than @limit,
  * a share of its time. Return the probe groups to remove for all processes. A process loses at
  * least the groups that cost too much. It may lose more together with its process group, or if
- * probes are removed for all. The next interval shows whether its cost is then below the limit.
+ * probes are removed for all. The next interval shows whether the process's cost is then below the
+ * limit.
  */
 uint64_t ceiling_decide(const struct ceiling_process *processes, uint32_t n, double limit,
 			struct ceiling_verdict *out);

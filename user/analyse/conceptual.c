@@ -186,7 +186,7 @@ int conceptual_episode(struct conceptual *c, const struct model *model,
 	int err = 0;
 
 	c->nblames = 0;
-	/* A nested episode lies inside the wait at another barrier and is in no sum. */
+	/* A nested episode lies inside the wait at another barrier and is not added to any sum. */
 	if (ep->nested || !ep->n)
 		return 0;
 	if (c->n)

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Conceptual phases (see "conceptual phase" in docs/glossary.md): from a release of one barrier
- * that the user names to the next release of another, with all barriers inside. This code does no
- * I/O.
+ * Conceptual phases (see "conceptual phase" in docs/glossary.md): from a release of one barrier to
+ * the next release of another, including all barriers inside. The user names both barriers. This
+ * code does no I/O.
  *
  * An occurrence begins at the first release of its start barrier after the previous occurrence has
  * ended; further releases of the start barrier inside it are ignored. Several phases may be open at
  * once, nested or overlapping. The figures of an occurrence come from the episodes inside it,
  * including the end barrier's.
  *
- * The program marks other phases (include/sbt/sbt.h). An occurrence begins when the first thread
- * begins it and ends when all threads that began it have ended it. A thread that has ended the
- * phase and begins it again begins another occurrence, even if other threads are still in the
- * previous occurrence. A thread's share is its activity between its own two marks, exact to the
- * nanosecond. For a thread that never marks this phase, the share is its activity at barriers
- * during the occurrence.
+ * Other phases are marked by the program (include/sbt/sbt.h). An occurrence of such a phase begins
+ * when the first thread begins the phase, and ends when all threads that began it have ended it. A
+ * thread that has ended the phase and begins it again begins another occurrence, even if other
+ * threads are still in the previous occurrence. A thread's share is its activity between its own
+ * two marks, exact to the nanosecond. For a thread that never marks this phase, the share is its
+ * activity at barriers during the occurrence.
  */
 #ifndef ANALYSE_CONCEPTUAL_H
 #define ANALYSE_CONCEPTUAL_H
@@ -62,8 +62,8 @@ uint64_t conceptual_marks(const struct conceptual *conceptual, uint32_t proc);
  */
 uint64_t conceptual_refused(const struct conceptual *conceptual);
 /*
- * Return the blames of phases around the last episode, for causes_episode(). They are valid until
- * the next episode.
+ * Return the blames of the phases that contain the last episode, for causes_episode(). They are
+ * valid until the next episode.
  */
 struct blame *const *conceptual_blames(const struct conceptual *conceptual, uint32_t *n);
 

@@ -152,9 +152,9 @@ static bool function_words(const struct culprit_env *env, const struct culprit *
 }
 
 /*
- * Describe a wait for several files, or for a file that stands for several files. The BPF programs
- * name the file only for calls that take a single file. For other calls, the function of the C
- * library identifies the wait.
+ * Describe a wait for several files, or for a file that stands for several files (an epoll
+ * instance). The BPF programs name the file only for calls that take a single file. For other
+ * calls, the function of the C library identifies the wait.
  */
 static const char *many_files(const struct culprit_env *env, const struct culprit *c)
 {
@@ -240,7 +240,10 @@ enum model_doing culprit_doing(const struct model_block *b)
 		       : b->doing;
 }
 
-/* Note the second step of the chain: the main activity of the holder or the waker. */
+/*
+ * Note what the awaited thread (the holder or the waker) mainly did during the wait, and what it
+ * waited for itself.
+ */
 static void note_doing(const struct culprit_env *env, const struct culprit *c, bool coarse,
 		       bool doing_matters, struct culprit_words *w)
 {
@@ -253,16 +256,17 @@ static void note_doing(const struct culprit_env *env, const struct culprit *c, b
 static void lock_name(const struct culprit_env *env, const struct culprit *c, char *out,
 		      size_t size)
 {
-	const char *name = c->block.addr && env->env->lock
-				   ? env->env->lock(env->env->ctx, c->tgid, c->inc, c->block.addr)
-				   : NULL;
+	const char *name =
+		c->block.at.futex && env->env->lock
+			? env->env->lock(env->env->ctx, c->tgid, c->inc, c->block.at.futex)
+			: NULL;
 	char safe[NAME];
 
 	if (name && name[0]) {
 		name_copy(safe, sizeof(safe), name);
 		snprintf(out, size, "`%s`", safe);
-	} else if (c->block.addr) {
-		snprintf(out, size, "at 0x%llx", (unsigned long long)c->block.addr);
+	} else if (c->block.at.futex) {
+		snprintf(out, size, "at 0x%llx", (unsigned long long)c->block.at.futex);
 	} else {
 		out[0] = '\0';
 	}
@@ -284,7 +288,7 @@ static enum culprit_waited waited_for(const struct culprit_env *env, const struc
 		{ "cnd_", WAITED_CONDITION },
 		{ "sem_", WAITED_SEMAPHORE },
 		{ "join", WAITED_JOIN },
-		/* Used in recordings from before semaphore calls were recorded. */
+		/* For recordings of older versions, which did not record semaphore calls. */
 		{ "semop", WAITED_SEMAPHORE },
 		{ "semtimedop", WAITED_SEMAPHORE },
 		{ "barrier", WAITED_BARRIER },
@@ -443,16 +447,19 @@ static void released_words(const struct culprit_env *env, const struct culprit *
 	}
 }
 
-/* Return the clause for a wait without a standard reason, or NULL if the wait is unknown. */
+/*
+ * Return the clause for a wait with another reason (a stop, a child process, a signal), or NULL if
+ * the reason is unknown.
+ */
 static const char *other_clause(const struct model_block *b)
 {
 	if (b->reason != MODEL_BLOCKED_OTHER || !b->ns)
 		return NULL;
-	if (b->addr == MODEL_OTHER_STOPPED)
+	if (b->at.other == MODEL_OTHER_STOPPED)
 		return "it was stopped by a signal or a debugger";
-	if (b->addr == MODEL_OTHER_CHILD)
+	if (b->at.other == MODEL_OTHER_CHILD)
 		return "it waited for a child process to end";
-	if (b->addr == MODEL_OTHER_SIGNAL)
+	if (b->at.other == MODEL_OTHER_SIGNAL)
 		return "it waited for a signal";
 	return NULL;
 }
@@ -498,8 +505,8 @@ static void place_words(const struct culprit_env *env, const struct culprit *c,
 	bool by_place = c->kind == CAUSE_IO || c->kind == CAUSE_SLEEP || c->kind == CAUSE_OTHER;
 
 	if (c->kind == CAUSE_IO) {
-		if (c->block.addr && e->file)
-			name = e->file(e->ctx, c->block.addr);
+		if (c->block.at.file && e->file)
+			name = e->file(e->ctx, c->block.at.file);
 		if (!name || !*name)
 			name = many_files(env, c);
 	} else if (c->kind == CAUSE_FAULT && c->fault_addr && e->mapping) {

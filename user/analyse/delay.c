@@ -5,8 +5,8 @@
  * Scalasca). Every wait is charged to the phases in which it began. For the last thread l of an
  * episode and a waiting thread i, the wait is the time by which l took longer than i since their
  * last common episode. The time that l took longer in its own phases is a direct cost of these
- * phases. The time that l itself waited longer is charged to the phases in which that wait began,
- * as passed on. The shares are scaled so that all of i's wait is charged exactly once.
+ * phases. The time that l itself waited longer is charged to the phases in which l's wait began, as
+ * a passed-on cost. The shares are scaled so that all of i's wait is charged exactly once.
  *
  * Each thread keeps a bounded history of its recent episodes. The history is not needed in the
  * usual case, in which the previous episode had the same members.
@@ -21,8 +21,8 @@
 #include <string.h>
 
 /*
- * maximum number of segments of a thread's history; runs of episodes at one barrier are folded
- * first
+ * maximum number of segments of a thread's history; to make room, runs of episodes at one barrier
+ * are folded first
  */
 #define SEGMENTS 16
 /* maximum number of origins of one wait; smaller origins are not passed on further */
@@ -42,7 +42,7 @@ struct segment {
 	uint64_t work_ns, wait_ns, latency_ns;
 	uint32_t barrier;
 	uint32_t norigins;
-	/* origins of wait_ns; if their sum is less, the rest is unknown */
+	/* origins of wait_ns; if their sum is less than wait_ns, the rest is unknown */
 	struct origin origins[ORIGINS];
 };
 
@@ -203,7 +203,7 @@ static struct segment *push(struct history *h, const struct model_member *m, uin
 	struct segment *s;
 
 	if (m->work_ns == MODEL_UNKNOWN) {
-		/* The thread may have taken part in other episodes in between. */
+		/* The thread may have taken part in other episodes since its last segment. */
 		h->n = 0;
 		h->dropped = true;
 	}
@@ -332,8 +332,9 @@ static struct charge *charge_to(struct charges *c, uint32_t barrier)
 }
 
 /*
- * @ns of the wait exist because the last thread itself had waited before, for @waited in total.
- * Charge @ns to the phases in which these earlier waits began. Return the charged part.
+ * @ns is the part of the wait that exists because the last thread itself had waited earlier.
+ * @waited is the sum of its earlier waits. Charge @ns to the phases in which the earlier waits
+ * began. Return the charged part.
  */
 static uint64_t pass_on(struct charges *c, struct history *hl, uint32_t nl, uint64_t waited,
 			uint64_t ns)
@@ -509,8 +510,8 @@ int delay_episode(struct delay *d, const struct model_episode *ep)
 		charges.n = 0;
 		given = 0;
 		/*
-		 * Waits in incomplete or ambiguous episodes are in no sum. They are not charged,
-		 * and their origins stay unknown.
+		 * Waits in incomplete or ambiguous episodes are not charged, so their origins stay
+		 * unknown.
 		 */
 		if (ep->state == MODEL_COMPLETE && m->wait_ns)
 			given = charge_wait(hl, h, l, m, ep->barrier, &charges);

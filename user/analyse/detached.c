@@ -15,7 +15,10 @@ void detached_barrier(const struct model_proc *p, const struct model_barrier *b,
 	uint64_t beside = REPORT_UNKNOWN, own = p->detached.t_ns;
 
 	array_for_each (part, p->parts, p->nparts) {
-		/* The earliest of several times counts. After it the data are incomplete. */
+		/*
+		 * If several parts were detached, use the earliest time: from then on, the data are
+		 * incomplete.
+		 */
 		if (!(part->probe_groups & b->probe_groups))
 			beside = part->t_ns < beside ? part->t_ns : beside;
 		else if (part->t_ns < own)

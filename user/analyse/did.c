@@ -28,7 +28,8 @@ struct did {
 	uint8_t doing;
 	bool among;
 	/*
-	 * the entry with the most time among the entries with `awaits`; any entry if there are none
+	 * the entry with the most time among the entries with `awaits`; any entry if no entry has
+	 * `awaits`
 	 */
 	const struct culprit_did *top;
 };
@@ -115,7 +116,7 @@ struct culprit_did *dids_add(struct culprit_dids *dids, const struct culprit_did
 	return d;
 }
 
-/* Sum up by activity, the largest first. Return the number of sums. */
+/* Sum up the time by activity, with the largest sum first. Return the number of sums. */
 static unsigned by_doing(const struct culprit_dids *dids, struct did *out)
 {
 	unsigned n = 0, i, k;

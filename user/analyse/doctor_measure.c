@@ -45,7 +45,7 @@ static void add_account_details(struct doctor *d, const struct doctor_facts *x)
 	struct doctor_feature *f;
 
 	f = doctor_row(d, "where time goes", "names of mappings", doctor_known(x->vma), "%s",
-		       x->vma == 1   ? "page faults name the file"
+		       x->vma == 1   ? "page faults are reported with the name of the file"
 		       : x->vma == 0 ? "BPF programs cannot look up mappings"
 				     : "not tried");
 	if (x->vma == 0) {
@@ -57,7 +57,7 @@ static void add_account_details(struct doctor *d, const struct doctor_facts *x)
 		       "%s",
 		       x->throttle == 1	  ? "distinguished from waiting for a CPU"
 		       : x->throttle == 0 ? "the kernel does not limit the CPU time of cgroups"
-					  : "not tried without BTF");
+					  : "not tested, because there is no BTF");
 	if (x->throttle == 0)
 		doctor_remedy(f, "none needed: it cannot happen here (CONFIG_CFS_BANDWIDTH)");
 	f = doctor_row(d, "where time goes", "task iterator", doctor_state_of(x->iterator), "%s",

@@ -175,7 +175,8 @@ static void add_perf(struct doctor *d, const struct doctor_facts *x)
 			       "a perf uprobe carries no number (%s)", doctor_said(x->cookies));
 		doctor_instead(
 			f, "probes are identified by their offset in the page and the code there: "
-			   "if two probes have the same, one is left out, with a warning");
+			   "if two probes have both in common, one of them is left out, with a "
+			   "warning");
 		doctor_remedy(f, "Linux 5.15 or later");
 	} else {
 		doctor_row(d, "probes", "attach cookies", DOCTOR_UNKNOWN,
@@ -221,7 +222,7 @@ static void add_ends(struct doctor *d, const struct doctor_facts *x)
 	f = doctor_row(d, "probes", "system calls", doctor_known(x->syscalls), "%s",
 		       x->syscalls == 1	  ? "futex calls can be traced: --discover"
 		       : x->syscalls == 0 ? "the kernel does not trace them"
-					  : "not tried without BTF");
+					  : "not tested, because there is no BTF");
 	if (x->syscalls == 0) {
 		f->state = DOCTOR_INSTEAD;
 		doctor_instead(f, "--discover sees only condition variables, not futexes");

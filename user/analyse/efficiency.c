@@ -44,8 +44,9 @@ struct report_efficiency efficiency_of(const struct efficiency_sums *s)
 }
 
 /*
- * Each loss is what its factor takes from the product of the factors before it. 1 minus all losses
- * is the parallel efficiency.
+ * The parallel efficiency is a product of factors. The loss of a factor is the amount by which it
+ * reduces the product of the preceding factors. 1 minus the sum of the losses is the parallel
+ * efficiency.
  */
 void efficiency_losses(const struct report_efficiency *e, double *lost_static,
 		       double *lost_rotating, double *lost_transfer)
@@ -68,7 +69,7 @@ void efficiency_barrier(const struct model_barrier *b, const uint32_t *position,
 		struct efficiency_work *w;
 		uint64_t ns;
 
-		/* If threads are kept only as a sum, their maximum is unknown. */
+		/* For threads that are kept only as a sum, the maximum is unknown. */
 		folded |= t->work_n && t->thread == MODEL_NONE;
 		if (!t->work_n || t->thread == MODEL_NONE)
 			continue;

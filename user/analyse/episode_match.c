@@ -34,11 +34,11 @@ struct joining {
 	struct arena *arena;
 	struct hash names; /* names of processes -> first slot */
 	uint32_t *next; /* indexed by slot: the next slot with the same name */
-	uint32_t *cursor; /* indexed by first slot: where the next search begins, in report @r */
-	struct hash ids; /* ids of sites, with their process -> slot */
+	uint32_t *cursor; /* indexed by first slot: where the next search in report `r` begins */
+	struct hash ids; /* (process, id of the site) -> slot */
 	uint32_t r; /* index of the report that is joined */
 	const struct report *report;
-	struct hash pids; /* pids of this report -> slot */
+	struct hash pids; /* pids in report `r` -> slot */
 };
 
 static const char *comm_of(const struct report_process *p)
@@ -93,7 +93,8 @@ static int process_new(struct joining *j, const struct report_process *p, uint32
 }
 
 /*
- * Return a slot with this name that is free in this report, or EPISODE_MATCH_NONE if there is none.
+ * Return a slot with the process's name that no process of this report has taken yet, or
+ * EPISODE_MATCH_NONE if there is none.
  */
 static uint32_t process_find(struct joining *j, const struct report_process *p)
 {
@@ -140,8 +141,8 @@ static int processes_join(struct joining *j)
 		found++;
 	}
 	/*
-	 * If all processes are new and their number is unchanged, pair them by order. If not, add
-	 * them.
+	 * If no process was matched by name and the number of processes is unchanged, pair the
+	 * processes by order. Otherwise add the unmatched processes.
 	 */
 	for (i = 0; !err && i < n; i++) {
 		if (!order[i])

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Match the processes and sites of several reports of a program, or of versions of it. This code
- * does no I/O.
+ * Match the processes and sites of several reports. The reports are about one program, or about
+ * versions of it. This code does no I/O.
  */
 #ifndef ANALYSE_EPISODE_MATCH_H
 #define ANALYSE_EPISODE_MATCH_H
@@ -17,7 +17,7 @@
 /* How a site was matched. If reports were matched in different ways, the weakest way counts. */
 enum episode_match_how {
 	EPISODE_MATCH_ID, /* all reports have the same id */
-	EPISODE_MATCH_NAME, /* the name that the program or the user gave it */
+	EPISODE_MATCH_NAME, /* same name, which the program or the user gave the barrier */
 	/*
 	 * same function, file name without directories, and line; the module differs, or the source
 	 * tree was moved
@@ -44,7 +44,10 @@ struct episode_match_site {
 	uint32_t process; /* EPISODE_MATCH_NONE if it belongs to no known process */
 	enum episode_match_how how;
 	const struct report_barrier **in; /* indexed by report; NULL if the report lacks the site */
-	/* The site in the last report so far. The next report is matched with it. */
+	/*
+	 * The site in the latest report that has the site. Sites of the next report are matched
+	 * with this one.
+	 */
 	const struct report_barrier *last;
 };
 

@@ -18,8 +18,8 @@
 /* Minimum mean number of threads that were ready to run but had no CPU. */
 #define OVERSUBSCRIBED	0.25
 /*
- * Minimum share of the time between the first and last release in which threads spun while the last
- * thread waited for a CPU.
+ * Minimum time in which threads spun while the last thread waited for a CPU, as a share of the time
+ * from the first release to the last.
  */
 #define SPINNING	0.02
 /*
@@ -32,13 +32,16 @@
 #define NODE_MOVES	10.0
 #define NODE_MOVES_MIN	20
 /*
- * A CPU is slow if its clock rate is below this share of the median of all CPUs. The rate is
- * measured over at least this many phases and ns.
+ * A CPU is slow if its clock rate is below SLOW_CPU times the median of all CPUs. The rate must be
+ * based on at least SLOW_CPU_PHASES phases and SLOW_CPU_NS ns.
  */
 #define SLOW_CPU	0.8
 #define SLOW_CPU_PHASES 20
 #define SLOW_CPU_NS	10000000
-/* A shorter throttled time is no finding. The kernel's shortest quota period is this long. */
+/*
+ * A throttled time of less than this, in ns, is no finding. The kernel's shortest quota period is
+ * this long.
+ */
 #define THROTTLED_NS	1000000
 
 struct findings {
@@ -131,8 +134,8 @@ static int detached_parts(struct findings *f, const struct report_process *p)
 			 s->function ? s->function : "", s->function ? ")" : "");
 		err = add(f, "cost_limit", p->pid, s->cost,
 			  "Barriers of %s traced only up to %.3f s: tracing cost %s%.3g %% of its "
-			  "thread time (estimated; --cost-limit %.3g). Phases and work at other "
-			  "barriers then include what happened at these; efficiencies are "
+			  "thread time (estimated; --cost-limit %.3g). Later phases and work at "
+			  "other barriers include the time at these barriers; efficiencies are "
 			  "unknown.%s",
 			  what, (double)(s->t_ns - f->out->start_ns) / 1e9, process, 100 * s->cost,
 			  100 * s->limit, s->probed ? " Their probes are still attached." : "");

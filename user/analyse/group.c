@@ -168,7 +168,8 @@ static struct verdict_shares shares_of(const struct groups *g, uint32_t head,
 }
 
 /*
- * Set `ranked` of the members that are this thread. The members are sorted by threads_by_index().
+ * Set `ranked` of the members that stand for this thread. The members are sorted by
+ * threads_by_index().
  */
 static void rank_member(struct report_process *all, const struct report_thread *t)
 {

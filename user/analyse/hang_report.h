@@ -42,7 +42,7 @@ enum hang_known {
 struct hang_frame {
 	const char *function, *file, *module;
 	uint32_t line; /* 0 if unknown */
-	const char *inlined; /* the function into which it was inlined; NULL if none */
+	const char *inlined; /* the function into which `function` was inlined; NULL if none */
 	uint64_t address; /* address in the process; 0 if unknown */
 };
 
@@ -88,7 +88,7 @@ struct report_hang {
 	uint32_t pid;
 	const char *function, *file, *module;
 	uint32_t line;
-	uint32_t count; /* 0 if unknown */
+	uint32_t count; /* number of threads for which the barrier waits; 0 if unknown */
 	uint64_t t_ns; /* time when the hang was found */
 	uint64_t since_ns; /* first arrival */
 	uint64_t waited_ns; /* time since the first arrival */

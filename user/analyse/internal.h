@@ -96,8 +96,8 @@ struct efficiency_sums {
 };
 
 /*
- * Return the part of the time outside barriers that is work. Waits for a turn or a team are no
- * work, if they are known.
+ * Return the part of the time outside barriers that is work. Waits for a turn or for a team are not
+ * work. They are subtracted if they are known.
  */
 uint64_t efficiency_useful(uint64_t outside_ns, uint64_t turn_ns, uint64_t begin_ns);
 struct report_efficiency efficiency_of(const struct efficiency_sums *s);
@@ -141,17 +141,19 @@ double efficiency_oncpu(const struct model_sums *s);
  * Times in ns, summed over the threads of an OpenMP program. They add up to all of its thread time.
  */
 struct efficiency_omp {
-	/* in outlined functions, and in the single running thread of serial parts */
+	/* time in outlined functions, and of the single running thread in serial parts */
 	uint64_t useful_ns;
-	/* Waits for other threads: at the end of worksharing, or at barriers outside OpenMP. */
+	/* waits for other threads, at the end of worksharing or at barriers outside OpenMP */
 	uint64_t imbalance_ns;
-	uint64_t scheduling_ns; /* in the runtime, which distributes work */
+	uint64_t scheduling_ns; /* time in the runtime, which distributes the work */
 	/*
-	 * From the call that begins a region to the workers' first instructions. If MODEL_UNKNOWN,
-	 * this time is in serialisation_ns.
+	 * time from the call that begins a region to the workers' first instructions; if this is
+	 * MODEL_UNKNOWN, serialisation_ns includes the time
 	 */
 	uint64_t start_ns;
-	/* Threads are idle while one thread runs a serial part, or are not created yet. */
+	/*
+	 * time in which threads are idle because one thread runs a serial part, or do not exist yet
+	 */
 	uint64_t serialisation_ns;
 	uint64_t turns_ns; /* waits for a turn (`critical`, `ordered`, locks) */
 };
@@ -176,9 +178,9 @@ struct efficiency_omp_ratios efficiency_openmp(const struct efficiency_omp *t);
 /*
  * openmp.c: set @out to the times of process @proc. of_proc[@n] holds the indices of its threads in
  * @threads. The times add up to @elapsed_ns times @at_once, the largest number of threads that
- * existed at the same time. The product of the efficiencies is then PE, because the times count
- * from the start of the process or of tracing. Return false if there are no teams or if too little
- * is known.
+ * existed at the same time. They count from the start of the process or of tracing, so that the
+ * product of the efficiencies is the parallel efficiency. Return false if there are no teams or if
+ * too little is known.
  */
 bool openmp_times(const struct openmp *openmp, uint32_t proc, const struct model_thread *threads,
 		  const uint32_t *of_proc, uint32_t n, uint32_t at_once, uint64_t elapsed_ns,
@@ -205,7 +207,7 @@ int threads_by_index(const void *a, const void *b);
 /* Return true if all threads have distinct MPI ranks. @threads is sorted by index. */
 bool report_ranked(const struct report_thread *threads, uint32_t n);
 /*
- * Return the figures of a quantity. If it has no values, all figures are unknown. Set *err to
+ * Return the statistics of a quantity. If it has no values, all of them are unknown. Set *err to
  * -ENOMEM on failure.
  */
 struct report_times report_times(struct arena *a, const struct model_stat *s, int *err);
@@ -223,7 +225,7 @@ int delay_fold(struct delay *d, uint32_t from, uint32_t into);
 void delay_of(const struct delay *d, uint32_t barrier, uint64_t *direct_ns, uint64_t *passed_ns);
 /*
  * Return the waits of complete episodes that are charged to no barrier, neither directly nor passed
- * on.
+ * on. Tests check with it that no wait is charged twice.
  */
 uint64_t delay_unknown(const struct delay *d);
 
@@ -243,7 +245,9 @@ struct cause_proc {
 	 * the barrier.
 	 */
 	uint64_t spun_episodes;
-	/* in these episodes, the smaller of the spinning and the waiting time; sum, ns */
+	/*
+	 * the shorter of the spinning time and the wait for the CPU, summed over these episodes, ns
+	 */
 	uint64_t spun_ns;
 	uint64_t node_moves; /* moves of threads to a CPU of another NUMA node */
 	uint64_t first_ns, last_ns; /* first and last release */
@@ -283,26 +287,37 @@ uint32_t causes_pinned(const struct causes *causes, uint32_t thread, uint32_t ti
 /* Bytes of a thread's name. */
 #define CULPRIT_THREAD_NAME 68
 
-/* Keys identify a culprit. Words describe it only when needed. */
+/* A culprit is identified by keys. Words that describe it are made only when needed. */
 struct culprit {
 	enum cause_kind kind;
 	uint64_t key; /* exact identity; 0 if unknown */
-	/* The object of the wait, and the name of the threads that ended such waits; 0 if none. */
+	/*
+	 * Key of the object of the wait and the name of the threads that ended such waits; 0 if
+	 * none.
+	 */
 	uint64_t named;
-	uint64_t coarse; /* the lock with any holder, or all tasks with one name; 0 if none */
+	/* key of the lock with any holder, or of all tasks with one name; 0 if none */
+	uint64_t coarse;
 	uint32_t proc, tgid, inc;
 	bool shared; /* processes share the barrier, so numbers of threads are ambiguous */
 	bool began; /* CAUSE_RELEASED_LATE: the thread had not been at any barrier before */
-	/* CAUSE_RELEASED_LATE: the thread was at another episode than the reference */
+	/* CAUSE_RELEASED_LATE: the thread was in another episode than the reference */
 	bool elsewhere;
-	/* what the awaited thread waited for: a thread, or all threads with one name; 0 if none */
+	/*
+	 * key of what the awaited thread waited for: a thread, or all threads with one name; 0 if
+	 * none
+	 */
 	uint64_t did;
 	uint32_t ran; /* the task that had the CPU; 0 if unknown */
 	bool among; /* `ran` had the CPU for less than half of the wait */
-	/* CAUSE_RELEASED_LATE: the thread that the late thread waited for at that episode */
+	/*
+	 * CAUSE_RELEASED_LATE: tid of the thread for which the late thread waited in its preceding
+	 * episode
+	 */
 	uint32_t awaited;
 	uint64_t fault_addr;
-	struct model_block block; /* block of this kind; its ns is 0 if there is none */
+	/* the block that `kind` refers to; its ns is 0 if there is none */
+	struct model_block block;
 };
 
 /* Return one key for two facts. */
@@ -346,7 +361,7 @@ struct culprit_words {
 
 /* One activity of the awaited thread, over several episodes. */
 struct culprit_did {
-	uint64_t key; /* what the awaited thread waited for: all threads with one name */
+	uint64_t key; /* key of what the awaited thread waited for: all threads with one name */
 	uint32_t tid; /* tid of the first of these threads */
 	bool several; /* several threads have that name */
 	uint64_t ns; /* lost time, ns; 0 if the entry is free */
@@ -391,8 +406,8 @@ struct culprit_env {
 };
 
 /*
- * Return the activity of the awaited thread for at least half of the wait @b, or
- * MODEL_DOING_UNKNOWN if there is none.
+ * Return what the awaited thread did during at least half of the wait @b, or MODEL_DOING_UNKNOWN if
+ * no activity lasted that long.
  */
 enum model_doing culprit_doing(const struct model_block *b);
 void culprit_words(const struct culprit_env *env, const struct culprit *c, enum culprit_level level,
@@ -414,8 +429,8 @@ struct culprit_did *dids_add(struct culprit_dids *dids, const struct culprit_did
  */
 void dids_append(const struct culprit_dids *dids, uint64_t all_ns, char *out, size_t size);
 /*
- * Return the activity of the awaited thread for most of @all_ns, or MODEL_DOING_UNKNOWN if there is
- * none.
+ * Return what the awaited thread did during most of @all_ns, or MODEL_DOING_UNKNOWN if no activity
+ * lasted that long.
  */
 uint8_t dids_most(const struct culprit_dids *dids, uint64_t all_ns);
 /* Write the name of a thread, with its number within the process or with its tid. */
@@ -490,7 +505,7 @@ struct stack_ref {
 /* Return @share in whole per cent, or 0 for NAN. */
 int text_percent(double share);
 void text_time(int64_t ns, char out[32]);
-/* Set the parts that are not 0, with the largest first. */
+/* Write the parts that are not 0 to @out, the largest first. */
 void cause_set_parts(const int64_t *parts, struct report_cause *out);
 /* End the sentence in @out. Add the second cause if there is one and it fits. */
 void cause_end_text(struct report_cause *out, double share, const char *clause);
@@ -531,7 +546,8 @@ struct report_parts parts_of(const struct model_sums *s);
 /* Return the number of counters that a report has. */
 uint32_t parts_counters_n(const struct report_env *env);
 /*
- * Return parts_counters_n() counters. Return NULL if there are none, or with *err set to -ENOMEM.
+ * Return parts_counters_n() counters, or NULL if there are none. On failure return NULL and set
+ * *err to -ENOMEM.
  */
 struct report_counter *counters_of(struct arena *a, const struct report_env *env,
 				   const struct model_sums *s, int *err);
@@ -548,15 +564,15 @@ struct verdict_shares {
 };
 
 /*
- * If tracing costs the process more than it loses at its barriers, or most of its time, no figure
- * is reliable. Replace @advice by advice on that cost.
+ * If tracing costs the process most of its time, or more time than it loses at its barriers, no
+ * figure is reliable. In this case, replace @advice by advice on the cost of tracing.
  */
 void verdict_costs(const struct report_process *p, char *advice, size_t size);
 /* Add @b's lost time, as a share of @wait_ns, to each of the shares that applies to @b. */
 void verdict_share(struct verdict_shares *shares, const struct report_barrier *b, uint64_t wait_ns);
 /*
- * Write the verdict of a process. @top is the barrier with its largest loss, or NULL if there is
- * none.
+ * Write the verdict of a process. @top is the barrier at which the process loses most, or NULL if
+ * there is none.
  */
 void verdict_process(struct report_process *p, const struct report_barrier *top,
 		     const struct verdict_shares *shares);

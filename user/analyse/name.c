@@ -350,8 +350,8 @@ static const char *shorter(struct arena *a, const char *name)
 }
 
 /*
- * Name the outermost function into which a call was inlined. This name distinguishes copies of a
- * line.
+ * Name the outermost function into which a call was inlined. This name distinguishes inlined copies
+ * of one source line.
  */
 static char *callsite_label(struct arena *a, const struct report_callsite *c)
 {

@@ -48,9 +48,9 @@ struct observer {
 	struct report_namer *namer;
 	struct named *named; /* by barrier */
 	uint32_t nnamed;
-	bool *met_watch; /* by -w option: a barrier matched */
-	bool *met_name; /* by --name option: a barrier matched */
-	/* phases of --phase with a matching begin (end) barrier, one bit each */
+	bool *met_watch; /* indexed by -w option: a barrier matched it */
+	bool *met_name; /* indexed by --name option: a barrier matched it */
+	/* phases of --phase with a barrier that matched their begin (end), one bit each */
 	uint32_t met_begin, met_end;
 	struct observed_member *members;
 	/* counters of each member, then the sums over all members */
@@ -302,7 +302,7 @@ void observer_barrier(void *ctx, const struct model *model, uint32_t index, stru
 	for (i = 0; i < o->nnames; i++) {
 		if (!matches(w, b, n->barrier.id, NULL, o->names[i].barrier))
 			continue;
-		/* The first of several names counts. */
+		/* If several --name options match the barrier, the first counts. */
 		if (!(b->flags >> WATCH_NAME_SHIFT))
 			b->flags |= WATCH_NAMED | (uint32_t)(i + 1) << WATCH_NAME_SHIFT;
 		w->met_name[i] = true;
@@ -334,7 +334,7 @@ int observer_mark(void *ctx, const struct model *model, uint32_t thread,
 	const struct observer *w = ctx;
 	const struct site_name *name = w->env->site(w->env->ctx, mark->site);
 
-	/* "?": the text of the name could not be read. */
+	/* Use "?" if the text of the name could not be read. */
 	return conceptual_mark(w->conceptual, model, thread,
 			       name && name->label ? name->label : "?", mark);
 }

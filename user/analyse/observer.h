@@ -27,7 +27,8 @@ struct observed_member {
 	uint32_t order; /* rank by arrival, from 0 */
 	uint64_t arrive_ns, inter_ns, wait_ns, depart_ns, work_ns;
 	uint32_t cpu;
-	struct report_parts parts; /* parts of the phase that ended here, and of this barrier */
+	/* parts of the phase that ends at this barrier, and of the time in the barrier */
+	struct report_parts parts;
 	uint32_t ncounters;
 	const struct report_counter *counters;
 };
@@ -50,8 +51,8 @@ struct observed_episode {
 };
 
 /*
- * Output while the program runs. Episodes are valid during the call. A function that is NULL is not
- * called.
+ * Functions that print output while the program runs. Episodes are valid during the call. A
+ * function that is NULL is not called.
  */
 struct observer_output {
 	void (*watched)(void *ctx, const struct observed_episode *episode); /* -w */
@@ -79,7 +80,10 @@ struct observer_rows {
 int observer_new(const struct options *options, const struct report_env *env,
 		 const struct observer_output *output, struct observer **out);
 void observer_free(struct observer *observer);
-/* When a thread is first shown, add its name to @model. For the model of a live run. */
+/*
+ * Let the observer add a thread's name to @model when it first shows the thread. Only for the model
+ * of a live run.
+ */
 void observer_name_threads(struct observer *observer, struct model *model);
 /* Set the filter. Call it before the first episode. */
 void observer_show_only(struct observer *observer, const struct observer_rows *rows);

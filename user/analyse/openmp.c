@@ -51,7 +51,10 @@ struct omp_thread {
 
 struct omp_proc {
 	uint64_t imbalance_ns, scheduling_ns, start_ns;
-	/* number of times that a worker began in a region; start_ns is the sum over them */
+	/*
+	 * number of times that a worker began in a region; start_ns is the sum of the times until
+	 * then
+	 */
 	uint64_t starts;
 	uint64_t regions; /* number of all regions */
 	uint64_t partial; /* number of regions that were not recorded completely */
@@ -174,7 +177,10 @@ static struct waited *region_thread(struct region *r, struct omp_thread *t, uint
 
 	if (t->in == r && t->at < r->n && r->waited[t->at].thread == thread)
 		return &r->waited[t->at];
-	/* The thread may have been in another team in between. */
+	/*
+	 * The thread may have been in another team since its last wait in this region, so search
+	 * for it.
+	 */
 	for (i = 0; i < r->n; i++)
 		if (r->waited[i].thread == thread)
 			break;
@@ -270,7 +276,7 @@ int openmp_episode(struct openmp *o, const struct model *model, const struct mod
 	bool join;
 	int err;
 
-	/* A nested episode lies inside the wait at another barrier and is in no sum. */
+	/* A nested episode lies inside the wait at another barrier and is not added to any sum. */
 	if (ep->nested || !ep->n)
 		return 0;
 	err = prepare(o, ep);
@@ -354,7 +360,8 @@ bool openmp_times(const struct openmp *o, uint32_t proc, const struct model_thre
 	if (__builtin_mul_overflow(elapsed_ns, at_once, &all))
 		return false;
 	/*
-	 * The rest is between regions, or before a worker was created. Only one thread works then.
+	 * The rest is time between regions, or before a worker was created, in which only one
+	 * thread works.
 	 */
 	out->serialisation_ns =
 		number_less(all, out->useful_ns + out->turns_ns + out->imbalance_ns +

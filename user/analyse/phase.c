@@ -28,7 +28,8 @@ struct share *share_of(struct shares *s, uint32_t thread, uint32_t tid)
 	return t;
 }
 
-void shares_empty(struct shares *s)
+/* Empty the set, but keep its memory for the next occurrence. */
+static void shares_empty(struct shares *s)
 {
 	array_for_each (x, s->all, s->n)
 		s->places[x->thread] = 0;

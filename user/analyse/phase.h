@@ -63,8 +63,6 @@ static inline uint64_t member_inside(const struct model_member *m)
 
 /* Return the share of a thread, or NULL when out of memory. */
 struct share *share_of(struct shares *s, uint32_t thread, uint32_t tid);
-/* Empty the set, but keep its memory for the next occurrence. */
-void shares_empty(struct shares *s);
 void shares_free(struct shares *s);
 
 void occurrence_begin(struct occurrence *o, uint64_t start_ns);

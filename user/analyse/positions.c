@@ -43,8 +43,8 @@ static int moment_cmp(const void *a, const void *b)
 }
 
 /*
- * Write the sorted begins and ends of single threads to @m. Each end is written 1/@part of the
- * thread's life too early. Return the number of moments.
+ * Write the sorted begins and ends of single threads to @m. The time of each end is made earlier by
+ * 1/@part of the thread's life. Return the number of moments.
  */
 static uint32_t moments_of(const struct report_thread *threads, uint32_t n, uint64_t part,
 			   struct moment *m)

@@ -252,7 +252,7 @@ static int barrier_fill(struct build *b, uint32_t index, struct report_barrier *
 		err = barrier_threads(b, mb, out);
 	if (err)
 		return err;
-	/* Without the waits, each member would be faster by their mean. */
+	/* Without the waits, each member would be faster by the sum of the waits / members. */
 	out->gain_ns = mb->team_max ? mb->wait.sum / mb->team_max : 0;
 	out->share = mb->phase.n ? share_of((double)mb->phase.sum, (double)elapsed) : NAN;
 	time = thread_time(mb, &wait);
@@ -273,7 +273,7 @@ static int barrier_cmp(const void *a, const void *b)
 	const struct report_barrier *x = a, *y = b;
 	uint64_t tx = x->phase_ns.n ? x->phase_ns.sum : 0, ty = y->phase_ns.n ? y->phase_ns.sum : 0;
 
-	/* Nested barriers are in no sum, so they come last. */
+	/* Nested barriers are not part of any sum, so sort them last. */
 	if (x->nested != y->nested)
 		return NUMBER_COMPARE(x->nested, y->nested);
 	if (x->lost_ns != y->lost_ns)
@@ -632,7 +632,7 @@ static int process_positions(struct build *b, const uint32_t *members, uint32_t 
 
 /*
  * Return true if all barriers of the process come from user rules and have one thread each, so that
- * they are no barriers.
+ * they are not really barriers.
  */
 static bool is_alone(const struct model *m, uint32_t process)
 {

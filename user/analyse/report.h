@@ -20,7 +20,8 @@
 
 #define REPORT_UNKNOWN	MODEL_UNKNOWN
 /*
- * If the mean phase is at least this long, estimated and measured costs agree (tests/bench, table).
+ * If the mean phase is at least this long, in ns, the estimated cost of tracing agrees with the
+ * measured cost (tests/bench prints a table of both).
  */
 #define REPORT_ROUGH_NS 5000
 
@@ -66,7 +67,9 @@ struct report_counter {
 	uint64_t value;
 	uint64_t inside; /* value inside barriers; REPORT_UNKNOWN in the same case */
 	bool scaled; /* the value is an estimate, because the counter was multiplexed */
-	/* The counted part if value and inside are unknown; 0 if they are known. */
+	/*
+	 * The part of value and inside that was counted, if they are unknown; 0 if they are known.
+	 */
 	uint64_t least, inside_least;
 };
 
@@ -91,7 +94,11 @@ struct report_cause {
 	uint64_t lateness_ns; /* sum of the parts; for a site, the sum over its episodes */
 	uint64_t episodes; /* for a site: episodes with a cause */
 	uint64_t dominated; /* for a site: episodes in which this cause was dominant */
-	uint8_t waited; /* enum culprit_waited: the kind of "lock", "i/o" or "released late" */
+	/*
+	 * enum culprit_waited: what exactly was waited for, if the cause is "lock", "i/o" or
+	 * "released late"
+	 */
+	uint8_t waited;
 	uint8_t doing; /* activity of the awaited thread; enum model_doing */
 	const char *culprit; /* what made the thread late, printable; NULL if unknown */
 	char text[768]; /* one sentence; "" if none */
@@ -149,12 +156,12 @@ enum report_pattern {
 struct report_detached {
 	const char *family;
 	/*
-	 * The function that crosses these barriers; NULL for all barriers of the family without
-	 * rows of their own.
+	 * The function that crosses these barriers. NULL stands for all barriers of the family,
+	 * except those with entries of their own.
 	 */
 	const char *function;
 	uint64_t t_ns;
-	/* cost of all tracing of the process at that time, as a share of thread time */
+	/* cost of tracing the process at t_ns, as a share of thread time */
 	double cost;
 	double limit; /* maximum allowed share */
 	uint32_t because; /* see report_process.detached_because */
@@ -191,7 +198,7 @@ struct report_barrier {
 	 */
 	char label[192];
 	char object[128]; /* the symbol or the address of the object */
-	uint32_t ncallsites; /* > 1: mixed */
+	uint32_t ncallsites; /* if above 1, the barrier is crossed from several call sites */
 	struct report_callsite *callsites;
 	uint64_t episodes, incomplete, ambiguous, crossings;
 	/* Crossings with unknown participants, because processes share the barrier. */
@@ -309,7 +316,10 @@ struct report_process {
 	uint32_t positions;
 	uint64_t episodes, incomplete, ambiguous, crossings, abandoned, lost;
 	uint64_t unmet; /* sum over its barriers; if not 0, wait_ns is unknown */
-	/* Crossings that wait for threads that leave no trace. These waits are in no loss. */
+	/*
+	 * Crossings that wait for threads that leave no trace. These waits are not part of any
+	 * loss.
+	 */
 	uint64_t arrivals_unseen;
 	bool summed; /* see report_barrier.summed */
 	uint64_t outside_ns; /* time outside barriers, summed over all threads */
@@ -321,7 +331,7 @@ struct report_process {
 	bool ranked; /* for a group: threads are identified by their ranks */
 	/* each of its barriers has its own late threads, which do not change */
 	bool by_barrier;
-	bool hung; /* some of its threads wait until the end, and that time is in no sum */
+	bool hung; /* some of its threads wait until the end, and no sum includes this wait */
 	enum report_pattern pattern;
 	char verdict[640], advice[256];
 	/*
@@ -340,13 +350,13 @@ struct report_process {
 	double inside_oncpu;
 	const char *exit_detection; /* "return probe", "ret instructions", ...; NULL if unknown */
 	/*
-	 * wait_ns over the time of its threads, each from its start to its end. This share is in
-	 * the first line of the report. NAN if unknown.
+	 * wait_ns / the sum of the lifetimes of its threads. This share is in the first line of the
+	 * report. NAN if unknown.
 	 */
 	double wait_share;
 	/*
-	 * Waits over phase time x members, over all barriers that are not nested. NAN if unknown,
-	 * or if processes share its barriers.
+	 * Waits / (phase time x members), over all barriers that are not nested. NAN if unknown, or
+	 * if processes share its barriers.
 	 */
 	double imbalance;
 	uint64_t phase_wait_ns, phase_thread_ns; /* dividend and divisor of imbalance */
@@ -368,14 +378,14 @@ struct report_process {
 	/* time during which probes of its hot condition variables were removed, ns */
 	uint64_t paused_ns;
 	/*
-	 * Time during which its threads waited for CPUs that the tracer had; REPORT_UNKNOWN if
+	 * Time during which its threads waited for CPUs that sbt-trace used; REPORT_UNKNOWN if
 	 * unknown.
 	 */
 	uint64_t cost_interference_ns;
 	double cost_share; /* cost as a share of its threads' time, limited by the number of CPUs */
 	/*
-	 * Its threads do little work between barriers and sleep inside barriers, so that a wait is
-	 * mostly the wake-up. The mean work per crossing is below REPORT_ROUGH_NS. Tracing may
+	 * cost_ns is only a rough estimate. The mean work per crossing is below REPORT_ROUGH_NS,
+	 * and the threads sleep inside barriers, so that a wait is mostly the wake-up. Tracing may
 	 * change the CPUs on which the scheduler wakes the threads. This effect exceeds the cost of
 	 * tracing.
 	 */
@@ -385,7 +395,7 @@ struct report_process {
 	 * figures end at this time. REPORT_UNKNOWN if it was not detached.
 	 */
 	uint64_t detached_ns;
-	/* shares of thread time, as estimated at that time; NAN if unknown */
+	/* cost at that time (estimated) and its limit, as shares of thread time; NAN if unknown */
 	double detached_cost, detached_limit;
 	/* pid of another process if that process exceeded the limit; 0 if not */
 	uint32_t detached_because;
@@ -444,7 +454,7 @@ struct openmp;
 struct report_extent {
 	bool window; /* includes only arrivals in this time, counted from the start of tracing */
 	uint64_t from_ns, to_ns;
-	/* "barrier solve; thread 17": other rows are omitted; NULL if there is no filter */
+	/* the filter of rows ("barrier solve; thread 17"); NULL if all rows are included */
 	const char *rows;
 };
 
@@ -482,9 +492,11 @@ struct report {
 	/* number of processes that were not traced to their end; see report_process.detached_ns */
 	uint32_t ndetached;
 	uint32_t ntasks; /* number of processes that run OpenMP tasks; see report_process.tasks */
-	bool lossless; /* nothing was lost */
+	bool lossless; /* no record was lost */
 	uint32_t nuntraced; /* number of processes with code that may wait at untraced barriers */
-	/* A remark names processes that are in no figure and may wait without being traced. */
+	/*
+	 * A remark names processes that no figure includes and that may wait at untraced barriers.
+	 */
 	bool waits_unseen;
 	bool complete; /* nothing was lost or left out */
 	bool cut; /* read from a recording that ends before the end of the run */
@@ -493,12 +505,13 @@ struct report {
 	double switch_cost_ns; /* as in report_env */
 	uint64_t switches_cost_ns, rested_ns; /* as in report_env */
 	uint64_t tracer_cpu_ns; /* CPU time of sbt-trace itself, ns; REPORT_UNKNOWN if unknown */
-	bool for_all; /* its probes are in every process that runs the probed files */
+	bool for_all; /* the probes are in every process that runs the probed files */
 	/* thread time was accounted for, so page faults cost more in every process */
 	bool accounted;
 	bool aggregate; /* all data are sums made in the kernel, so single episodes are unknown */
 	uint64_t unmet, arrivals_unseen; /* summed over all processes */
-	const char *left_out; /* families of barriers that exist but are in no sum; NULL if none */
+	/* families of barriers that exist but that no sum includes; NULL if none */
+	const char *left_out;
 	void *arena; /* owns all strings and arrays */
 };
 

@@ -116,8 +116,8 @@ static struct stats_test test_of(double difference, double variance, double df, 
 	double half;
 
 	/*
-	 * If nothing varies, any difference is significant. Counters of one instruction path are an
-	 * example.
+	 * If nothing varies, any difference is significant. An example are counters of a program
+	 * that always executes the same instructions.
 	 */
 	if (variance <= 0) {
 		r.t = difference ? copysign(INFINITY, difference) : 0;

@@ -294,7 +294,7 @@ static int end(struct user_phases_phase *p, struct member *t, const struct mark 
 	s = share_of(&o->now.shares, t->thread, t->tid);
 	if (!s)
 		return -ENOMEM;
-	/* The work is unknown if a crossing without an episode lies in between. */
+	/* The work is unknown if a crossing without an episode lies between @from and the mark. */
 	if (from == MODEL_UNKNOWN || from > mark->t_ns ||
 	    (!t->crossed && t->begin.seq != mark->seq))
 		o->now.unknown = true;

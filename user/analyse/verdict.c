@@ -42,9 +42,9 @@ static void add(struct text *t, const char *fmt, ...)
 }
 
 /*
- * Return the known time of a thread, in phases that end at a barrier or in its life. All shares of
- * thread time are shares of this time. If a thread ends when it arrives, its idle_ns lacks the wait
- * for its team.
+ * Return the known time of a thread: in its life or, at a barrier, in the phases that end there.
+ * All shares of thread time are shares of this time. If a thread ends when it arrives, idle_ns does
+ * not include its wait for the team.
  */
 static uint64_t time_of(const struct report_thread *t)
 {
@@ -491,8 +491,8 @@ bool verdict_by_work(const struct report_barrier *b)
 }
 
 /*
- * Return true if one thread is nearly always last. It may have no more work than the others, but
- * always get the last turn.
+ * Return true if one thread is nearly always last. Such a thread may have no more work than the
+ * others, but always get the last turn.
  */
 static bool same_last(const struct report_barrier *b)
 {
@@ -518,8 +518,8 @@ static enum report_pattern barrier_pattern(const struct report_barrier *b)
 	if (alike(team_at(b)))
 		return REPORT_ROTATING;
 	/*
-	 * For sums, the longest path is unknown. The static loss is known, and the rest counts as
-	 * rotating.
+	 * If only sums are known, the longest path is unknown. The static loss is known, and the
+	 * rest counts as rotating.
 	 */
 	if (isnan(b->serialisation))
 		pattern = split(1 - b->load_balance, fmax(0, lost - (1 - b->load_balance)));
@@ -565,7 +565,10 @@ static void add_few(struct text *t, const struct report_barrier *b, int lost)
 	}
 }
 
-/* Return true if its threads are known to wait longer for their turns than for each other. */
+/*
+ * Return true if the barrier's threads are known to wait longer for their turns than for each
+ * other.
+ */
 static bool by_turns(const struct report_barrier *b)
 {
 	uint64_t turns = 0;
@@ -651,13 +654,16 @@ void verdict_barrier(struct report_barrier *b)
 		 !b->episodes			      ? (b->unmet ? advice_unmet(b) : "")
 		 : lost_time && by_turns(b)	      ? ADVICE_TURNS
 		 : lost_time && by_another(&b->cause) ? cause_advice(&b->cause)
-		 : lost_time && fleeting ? "Some of the threads that meet have more work than the "
+		 : lost_time && fleeting ? "Some of the threads in a team have more work than the "
 					   "others: divide the work of each team more evenly, or "
 					   "schedule it dynamically."
 					 : advice(b->pattern));
 }
 
-/* Return the waits as a share of the known time of its threads, or NAN if no time is known. */
+/*
+ * Return the waits as a share of the known time of the process's threads, or NAN if no time is
+ * known.
+ */
 static double waiting_share(const struct report_process *p)
 {
 	uint64_t time = 0;
@@ -668,8 +674,8 @@ static double waiting_share(const struct report_process *p)
 }
 
 /*
- * Return the share lost to the barriers themselves. For sums, return the loss that waits do not
- * explain.
+ * Return the share lost to the barriers themselves. For a sum of processes, return the loss that
+ * waits do not explain.
  */
 static double transfer_share(const struct report_process *p)
 {
@@ -679,8 +685,8 @@ static double transfer_share(const struct report_process *p)
 }
 
 /*
- * Return the share lost because the late threads change. For sums, return the waits that are not
- * static.
+ * Return the share lost because the late threads change. For a sum of processes, return the waits
+ * that are not static.
  */
 static double rotating_share(const struct report_process *p)
 {
@@ -767,7 +773,10 @@ static bool verdict_special(struct report_process *p, const struct report_barrie
 	if (verdict_unknown(p, t))
 		return true;
 	if (p->threads == 1 && !p->meets_others && !p->incomplete && !p->ambiguous) {
-		/* Its barriers are markers, or have one member, so no thread waits there. */
+		/*
+		 * With one thread there is no waiting: its phases end at markers, or at barriers
+		 * that only it uses.
+		 */
 		p->pattern = REPORT_BALANCED;
 		add(t, "It has one thread, which waits for no other thread.");
 		return true;
@@ -787,7 +796,10 @@ static bool verdict_special(struct report_process *p, const struct report_barrie
 		return true;
 	}
 	if (p->meets_others) {
-		/* Its own efficiencies do not cover episodes in which other processes take part. */
+		/*
+		 * The process's own efficiencies do not cover episodes in which other processes
+		 * take part.
+		 */
 		add_lost(t, p, NULL, 0);
 		add(t, ". It shares these barriers with other processes: see its group.");
 		return true;
@@ -845,7 +857,7 @@ static double openmp_loss(const struct report_openmp_losses *l, const struct ope
 	return *(const double *)((const char *)l + v->loss);
 }
 
-/* Write the verdict of an OpenMP loss that exceeds all others. Return false if there is none. */
+/* If one OpenMP loss exceeds all other losses, write its verdict. Otherwise return false. */
 static bool verdict_openmp(struct report_process *p, struct text *t)
 {
 	const struct openmp_verdict *v = NULL;

@@ -137,8 +137,8 @@ static int attach_fault(struct attach *a, struct bpf_program *program, uint64_t 
 }
 
 /*
- * Attach the programs for page faults. Without them, time in page faults counts as time on a CPU:
- * report that and continue, unless the programs are needed as counters.
+ * Attach the programs for page faults. If that fails, time in page faults counts as time on a CPU:
+ * report that and continue, unless these programs also serve as counters.
  */
 static int attach_faults(struct attach *a)
 {

@@ -34,8 +34,8 @@ static int spec_number(struct attach *a, const struct sbt_spec *spec)
 }
 
 /*
- * Write all probes with the page offset of @offset to the map in which programs look them up by
- * their code.
+ * Write all probes that are at the same offset in their page as @offset to the map in which BPF
+ * programs look up probes by their code.
  */
 static int share_probe_site(struct attach *a, uint64_t offset)
 {
@@ -54,9 +54,9 @@ static int share_probe_site(struct attach *a, uint64_t offset)
 }
 
 /*
- * Record the probe at @offset. Without cookies, a program identifies the probe by its offset in the
- * page, and if necessary by the code there. @number is PROBE_SITES_NONE if the probe's program
- * needs no number.
+ * Record the probe at @offset. If probes have no cookies, a BPF program identifies the probe by its
+ * offset in the page, and if necessary by the code there. @number is PROBE_SITES_NONE if the
+ * probe's program needs no number.
  */
 static int claim_probe_site(struct attach *a, int fd, uint64_t offset, uint32_t number)
 {
@@ -111,8 +111,8 @@ static int add_link(struct attach *a, int fd, int file, int pid, uint64_t probe_
 }
 
 /*
- * If @err is set, one of several attachments failed: remove all links beyond the first @before
- * links. Return @err.
+ * Undo attachments if one of them failed (@err): remove all links after the first @before links.
+ * Return @err.
  */
 static int all_or_none(struct attach *a, uint32_t before, int err)
 {
@@ -143,16 +143,16 @@ static uint64_t probe_groups_of(const struct attach_probe_site *p, uint32_t n)
 }
 
 /*
- * Return the process to which a link of many probe sites is limited; 0: all processes. The kernel
- * may be unable to filter by process. A session is always for all processes: the kernel would skip
- * its program in other processes, but still install the return probe there.
+ * Return the process to which a link of many probe sites is limited; 0: all processes. It is also 0
+ * if the kernel cannot filter by process. A session is always for all processes: the kernel would
+ * skip its program in other processes, but still install the return probe there.
  */
 static int pid_of(const struct attach *a, int type, int pid)
 {
 	return a->filters_process && type != LINK_ATTACH_SESSION ? pid : 0;
 }
 
-/* Attach one program to @n offsets, with the same @number for all offsets. */
+/* Attach one program to @n offsets. All of them get the same @number. */
 static int put(struct attach *a, struct bpf_program *program, int fd, const uint64_t *offsets,
 	       uint32_t n, int pid, uint32_t number, uint64_t probe_groups)
 {
@@ -165,7 +165,10 @@ static int put(struct attach *a, struct bpf_program *program, int fd, const uint
 				   ? LINK_ATTACH_SESSION
 				   : LINK_ATTACH_MULTI;
 
-		/* A kernel that filters by thread would silently lose the hits of other threads. */
+		/*
+		 * If the kernel filtered by thread, the hits of all other threads would be lost
+		 * without a message.
+		 */
 		pid = pid_of(a, type, pid);
 		return add_link(a, link_multi(prog_fd, type, fd, offsets, n, pid, number), fd, pid,
 				probe_groups);
@@ -271,12 +274,13 @@ int attach_probe_site(struct attach *a, const struct attach_probe_site *p, int p
 	if (exits && !pair && !p->nexits && p->spec.role != SBT_ROLE_OUTLINED)
 		return -ENOTSUP;
 	/*
-	 * Attach the exits first, so that each arrival finds the probe of its departure attached.
+	 * Attach the exits first, so that at each arrival the probe for the departure is already
+	 * attached.
 	 */
 	if (pair || (exits && !p->nexits))
 		/*
-		 * The exits are attached by attach_end(), or are unknown. Without them, the probe
-		 * still shows team membership.
+		 * The exits are attached by attach_end(), or are unknown. Even without exits, the
+		 * probe shows which threads are in a team.
 		 */
 		err = 0;
 	else if (exits)
@@ -333,7 +337,7 @@ static int gather_exits(const struct attach_probe_site *p, uint32_t n, uint64_t 
 	return (int)found;
 }
 
-/* Attach one program to @n offsets by one link, with a number for each. */
+/* Attach one program to @n offsets by one link, with a separate cookie for each offset. */
 static int put_each(struct attach *a, const struct bpf_program *program, int type, int fd,
 		    const uint64_t *offsets, const uint64_t *cookies, uint32_t n, int pid,
 		    uint64_t probe_groups)
@@ -507,8 +511,8 @@ int attach_joins(struct attach *a, const struct attach_group *joins, int pid)
 int attach_turns(struct attach *a, const struct attach_group *turns, int pid)
 {
 	/*
-	 * If earlier probes were removed during a wait, that wait still counts as present: clear
-	 * it.
+	 * If earlier probes were removed while a thread waited, its wait still counts as under way:
+	 * clear it.
 	 */
 	forget_turns(a, (uint32_t)pid);
 	return attach_alone(a, turns, pid, ATTACH_WAITS_TURNS);
@@ -539,7 +543,7 @@ int attach_classify(struct attach *a, uint32_t tgid, uint32_t inc, uint64_t obje
 		    uint32_t verdict)
 {
 	struct sbt_object key = { .address = object, .tgid = tgid, .inc = inc };
-	/* A thread may already be waiting at the object. */
+	/* Set `waits`, because a thread may already be waiting at the object. */
 	struct sbt_object_state state = { .verdict = verdict, .waits = 1 };
 
 	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.objects), &key, &state, BPF_ANY)
@@ -595,7 +599,9 @@ const struct copies *attach_copies(const struct attach *a)
 
 void attach_code_changed(struct attach *a)
 {
-	/* In this order: a program that sees the new epoch reads the new count. */
+	/*
+	 * Keep this order, so that a BPF program that sees the new epoch also reads the new count.
+	 */
 	__atomic_fetch_add(&a->skel->bss->mappings, 1, __ATOMIC_SEQ_CST);
 	__atomic_fetch_add(&a->skel->data->epoch, 1, __ATOMIC_SEQ_CST);
 }

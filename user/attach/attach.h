@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Load the BPF programs, choose the attach method, attach probes, write the programs' input and
- * read their results. All probes begin to record at the same instant, with attach_arm().
+ * read their results. No probe records anything before attach_arm(), so that all of them begin at
+ * the same instant.
  */
 #ifndef ATTACH_ATTACH_H
 #define ATTACH_ATTACH_H
@@ -12,22 +13,22 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "../bpf/state.h"
 #include "base/options.h"
+#include "sbt/state.h"
 
 const char *attach_method_name(enum attach_method method);
 
 struct attach_options {
-	struct sbt_config config; /* self, nrings and by_exit are set here */
+	struct sbt_config config; /* attach_new() sets self, nrings and by_exit */
 	enum attach_method first; /* the attach method that is tried first */
 	bool discover; /* find unnamed barriers: attach_waits() will be used */
-	bool discover_futex; /* the same for attach_futexes() */
+	bool discover_futex; /* also find barriers on futexes: attach_futexes() will be used */
 	bool account; /* account for the time of threads */
-	uint32_t ncounters; /* per thread and phase; set their fds with attach_set_counter() */
+	uint32_t ncounters; /* number of counters; set their fds with attach_set_counter() */
 	uint32_t plain_counters; /* bit mask: software events, which are never multiplexed */
 	/* Bit masks of plain counters that the accounting itself counts. They need no fds. */
 	uint32_t switch_counters, fault_counters;
-	size_t ring_bytes; /* of a CPU's ring; rounded up to a power of two of pages */
+	size_t ring_bytes; /* size of a CPU's ring; rounded up to a power of two of pages */
 	uint32_t max_threads; /* a power of two */
 	uint32_t max_processes;
 	int verbose;
@@ -89,7 +90,10 @@ int attach_chain(const struct attach *attach, uint64_t name, struct sbt_chain *o
 /* Set the rule to find the caller of the code at @ip of a process. Return 0 or -errno. */
 int attach_frame_rule(struct attach *attach, uint32_t tgid, uint32_t inc, uint64_t ip,
 		      const struct sbt_frame_rule *rule);
-/* Return the user's rule of the probe with this spec (sbt_crossing.spec); 0: none. */
+/*
+ * Return the number of the user's rule that named the probe with this spec (sbt_crossing.spec); 0:
+ * none.
+ */
 uint32_t attach_rule(const struct attach *attach, uint16_t spec);
 /*
  * Return whether the probe with this spec is in a C library that stores one less than the number of
@@ -102,16 +106,19 @@ bool attach_less_one(const struct attach *attach, uint16_t spec);
  * family.
  */
 uint8_t attach_user_probe_group(struct attach *attach, const char *name);
-/* Return the name of that function, or NULL if there is no such probe group. */
+/*
+ * Return the name of the user-named function with this probe group, or NULL if there is no such
+ * group.
+ */
 const char *attach_user_probe_group_name(const struct attach *attach, uint8_t probe_group);
 /*
  * Return the probe group (SBT_PROBE_GROUPS) of a crossing of @family at the probe with this spec.
  */
 uint8_t attach_probe_group(const struct attach *attach, uint8_t family, uint16_t spec);
 /*
- * Do the same as attach_probe_site() for many functions of one file at once, because each
- * attachment takes tens of milliseconds to make and undo, whatever its size. Attach all functions
- * or none; -ENOTSUP: attach them one by one.
+ * Do the same as attach_probe_site() for many functions of one file at once. This saves time: an
+ * attachment takes tens of milliseconds to make and to undo, whatever its size. Attach all
+ * functions or none. -ENOTSUP: the caller must attach them one by one.
  */
 int attach_probe_sites(struct attach *attach, const struct attach_probe_site *probe_sites,
 		       uint32_t n, int pid);
@@ -120,21 +127,21 @@ int attach_probe_sites(struct attach *attach, const struct attach_probe_site *pr
  * all processes.
  */
 bool attach_for_one(const struct attach *attach);
-/* Return whether attach_probe_site() always probes the exits. Then the caller must know them. */
+/* Return whether attach_probe_site() always probes the exits, so that the caller must know them. */
 bool attach_only_exits(const struct attach *attach);
 
 /*
  * Add probes at the exits of functions of one file that already have probes at their entries, for
- * every process that runs the file (@pid 0) or for one process. Such exits are needed where return
- * probes must not be used.
+ * every process that runs the file (@pid 0) or for one process. They are needed in processes in
+ * which return probes must not be used.
  */
 int attach_exits(struct attach *attach, const struct attach_probe_site *probe_sites, uint32_t n,
 		 int pid);
 
 /*
  * Attach probes at the addresses in the runtime to which functions of parallel regions return. The
- * probes are for every process that runs the file (@pid 0) or for one process. They are needed
- * where no return probes are used. @probe_groups: the probe groups of the runtimes,
+ * probes are for every process that runs the file (@pid 0) or for one process. They are needed in
+ * processes in which no return probes are used. @probe_groups: the probe groups of the runtimes,
  * SBT_PROBE_GROUP(). Return 0 or -errno.
  */
 int attach_returns(struct attach *attach, int fd, const uint64_t *offsets, uint32_t n, int pid,
@@ -160,19 +167,22 @@ int attach_waits(struct attach *attach, const struct attach_group *groups, uint3
 		 const struct attach_group *wakes, int pid);
 /* Kinds of probes on waits, to remove them from one process. */
 enum attach_waits_kind {
-	ATTACH_WAITS_ALL = 1, /* on condition variables, and joins attached together with them */
-	ATTACH_WAITS_JOINS, /* only joins: attach_joins() */
+	/* waits on condition variables, and joins that were attached together with them */
+	ATTACH_WAITS_ALL = 1,
+	ATTACH_WAITS_JOINS, /* only joins, as attached by attach_joins() */
 	ATTACH_WAITS_TURNS, /* attach_turns() */
 	ATTACH_WAITS_SEMS, /* attach_sems() */
 };
 
-/* Do the same for the joins of one process, if probes on its other waits are not wanted. */
+/*
+ * Like attach_waits(), for the joins of one process, if probes on its other waits are not wanted.
+ */
 int attach_joins(struct attach *attach, const struct attach_group *joins, int pid);
-/* Do the same for functions that return when it is a thread's turn (SBT_ROLE_TURN). */
+/* Like attach_waits(), for functions that return when it is a thread's turn (SBT_ROLE_TURN). */
 int attach_turns(struct attach *attach, const struct attach_group *turns, int pid);
 /*
- * Do the same for functions that wait on a semaphore (SBT_ROLE_SEM_WAIT); -ENOTSUP before Linux
- * 5.15.
+ * Like attach_waits(), for functions that wait on a semaphore (SBT_ROLE_SEM_WAIT). Return -ENOTSUP
+ * before Linux 5.15.
  */
 int attach_sems(struct attach *attach, const struct attach_group *sems, int pid);
 /*
@@ -184,8 +194,8 @@ int attach_waits_remove(struct attach *attach, const uint32_t *tgids, uint32_t n
 /* Return whether the process is traced, and set *@inc to its incarnation. */
 bool attach_traces(const struct attach *attach, uint32_t tgid, uint32_t *inc);
 /*
- * Return how often the process hit probes without a crossing (sbt_proc.looks), or 0 if unknown or
- * if the process has exited.
+ * Return how often the process hit probes and that was no crossing (sbt_proc.looks). Return 0 if
+ * that is unknown or if the process has exited.
  */
 uint64_t attach_looks(const struct attach *attach, uint32_t tgid, uint32_t inc);
 /*
@@ -200,11 +210,14 @@ int attach_remove_tagged(struct attach *attach, uint64_t tag, uint32_t tgid, boo
  */
 int attach_futexes(struct attach *attach);
 /*
- * Return whether the kernel can limit many probes to one process. If not, attach_waits() attaches
- * to all processes.
+ * Return whether the kernel can limit a link of many probes to one process. If not, the probes of
+ * attach_waits() are for all processes.
  */
 bool attach_filters_process(const struct attach *attach);
-/* Set whether a traced process uses @object as a barrier: SBT_OBJECT_*. Return 0 or -errno. */
+/*
+ * Set the verdict on an object of a traced process: is it a barrier (SBT_OBJECT_*)? Return 0 or
+ * -errno.
+ */
 int attach_classify(struct attach *attach, uint32_t tgid, uint32_t inc, uint64_t object,
 		    uint32_t verdict);
 
@@ -214,17 +227,20 @@ int attach_classify(struct attach *attach, uint32_t tgid, uint32_t inc, uint64_t
  */
 int attach_loader(struct attach *attach, int fd, uint64_t offset, int pid);
 
-/* Return the original code around present and former probes: processes may have copies of it. */
+/*
+ * Return the original code around present and former probes. It is needed to repair copies of this
+ * code in processes.
+ */
 const struct copies *attach_copies(const struct attach *attach);
 
-/* --aggregate: report that a traced process has mapped code without its dynamic linker. */
+/* --aggregate: note that a traced process has mapped code without its dynamic linker. */
 void attach_code_changed(struct attach *attach);
 
 /* Probe the function at @offset that creates barriers. @fd is the open file. */
 int attach_made(struct attach *attach, int fd, uint64_t offset, int pid);
 /*
- * Set whether every creation of a barrier is probed. If so, words read from a barrier stay valid
- * until a barrier is created there again.
+ * Set whether every creation of a barrier is probed. If so, the words that were read from a barrier
+ * stay valid until a barrier is created at that address again.
  */
 void attach_keep_words(struct attach *attach, bool on);
 
@@ -242,13 +258,14 @@ int attach_flag_process(struct attach *attach, uint32_t tgid, uint32_t inc, uint
  */
 int attach_mappings(const struct attach *attach, uint32_t tgid, uint32_t inc, uint32_t *n);
 /*
- * Record whether the outlined function at @fn of a process, which runs a parallel region, has its
- * probe. In both cases, the programs do not report the function again.
+ * Record whether the outlined function at @fn of a process, which runs a parallel region, has a
+ * probe (@known). Whatever @known is, the BPF programs do not report the function again.
  */
 int attach_outlined(struct attach *attach, uint32_t tgid, uint64_t fn, bool known);
 /*
- * Record the same for all processes that will run the program. @probe_site is the function's
- * address relative to the program's code. Not @known: the function's probe was removed.
+ * Do the same as attach_outlined() for all processes that will run the program. @probe_site is the
+ * function's address relative to the program's code. If @known is false, the function's probe was
+ * removed.
  */
 int attach_outlined_program(struct attach *attach, uint32_t dev, uint64_t ino, uint64_t probe_site,
 			    bool known);
@@ -285,7 +302,7 @@ uint64_t attach_produced(const struct attach *attach, const struct sbt_counts *c
 /* Call @each for every traced process that is known. Some may have exited. */
 void attach_each_process(const struct attach *attach, void (*each)(void *ctx, uint32_t tgid),
 			 void *ctx);
-/* Return the map of processes, for the guard. */
+/* Return the descriptor of the map of processes, for the guard. */
 int attach_procs_fd(const struct attach *attach);
 
 /* The rings: one per CPU, and the ring of events. */
@@ -324,11 +341,11 @@ bool attach_is_inside(const struct attach *attach, uint32_t tid);
  */
 int attach_exclude(struct attach *attach, uint32_t tgid, uint32_t inc, uint64_t probe_groups);
 /*
- * Return @probe_groups and all probe groups that must be detached with them. Probes shared by
- * several groups cannot be removed for one group only. The functions of a family are useless
- * without its other probes (OpenMP regions, MPI communicators). Where futexes are traced, detached
- * barriers that wait on futexes would look like barriers of their own. Only probes that the process
- * hits are considered.
+ * Return @probe_groups and all probe groups that must be detached together with them. There are
+ * three reasons. Probes shared by several groups cannot be removed for one group only. Some
+ * functions of a family are useless without its other probes (OpenMP regions, MPI communicators).
+ * If futexes are traced, the futexes of detached barriers would look like other barriers. Only
+ * probes that the process hits are considered.
  */
 uint64_t attach_probe_groups_with(const struct attach *attach, uint32_t tgid,
 				  uint64_t probe_groups);
@@ -348,8 +365,8 @@ struct attach_removal {
  */
 int attach_remove(struct attach *attach, const struct attach_removal *removals, uint32_t n);
 /*
- * Do the same for all probes in the file @dev, @ino (fstat()), because they keep its file system
- * busy.
+ * Like attach_remove(), for all probes in the file @dev, @ino (fstat()). Probes in a file keep its
+ * file system busy.
  */
 int attach_remove_file(struct attach *attach, dev_t dev, ino_t ino);
 
@@ -419,7 +436,7 @@ uint64_t attach_summed(const struct attach *attach);
 struct attach_price {
 	double ns; /* NAN: unknown */
 	/*
-	 * The part of `ns` that is also in sbt_crossing.handler_ns or sbt_sums.handler_ns. NAN:
+	 * The part of `ns` that sbt_crossing.handler_ns and sbt_sums.handler_ns include, too. NAN:
 	 * unknown.
 	 */
 	double handler_ns;
@@ -434,8 +451,8 @@ struct attach_price attach_calibrate(struct attach *attach, bool stepped, bool b
 				     void (*drain)(void *ctx), void *ctx);
 
 /*
- * Return the remaining cost of one crossing for a process that hits probes but is not recorded, ns.
- * May be called whenever attach_calibrate_quick() may be called.
+ * Return the cost (ns) that one crossing still has in a process that hits probes but is not
+ * recorded. May be called whenever attach_calibrate_quick() may be called.
  */
 double attach_calibrate_excluded(struct attach *attach, void (*drain)(void *ctx), void *ctx);
 
@@ -452,7 +469,7 @@ struct attach_price attach_calibrate_quick(struct attach *attach, void (*drain)(
  */
 double attach_switch_ns(const struct sbt_counts *from, const struct sbt_counts *to);
 
-/* Return the total cost of the switches, ns. */
+/* Return the total cost (ns) of accounting for switches between @from and @to. */
 uint64_t attach_switches_ns(const struct sbt_counts *from, const struct sbt_counts *to);
 
 #endif /* ATTACH_ATTACH_H */

@@ -68,8 +68,8 @@ struct find {
 };
 
 /*
- * Convert our address to a file offset by the segments of the executable, which is the first
- * object.
+ * Convert the address of our function to a file offset, by the segments of the executable, which is
+ * the first object.
  */
 static int find_offset(struct dl_phdr_info *info, size_t size, void *data)
 {
@@ -103,7 +103,7 @@ int calibrate_probe_site(bool stepped, struct attach_probe_site *probe_site, uin
 	if (probe_site->fd < 0)
 		return -errno;
 	probe_site->spec = (struct sbt_spec){
-		/* This sets a family and tests none: the probe of a pthread barrier is measured. */
+		/* Measure the probe of a pthread barrier. */
 		.family = SBT_FAMILY_PTHREAD,
 		.role = SBT_ROLE_BARRIER,
 		.words_offset = 8,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Functions of our own that look like a barrier to a probe, and the time that a probed call takes.
+ * Functions of sbt-trace itself that stand in for a barrier, to measure how long a probed call
+ * takes.
  */
 #ifndef ATTACH_CALIBRATE_H
 #define ATTACH_CALIBRATE_H
@@ -11,9 +12,9 @@
 #include "attach/attach.h"
 
 /*
- * Describe the stand-in function in our own executable: with @stepped it begins with an instruction
- * that the kernel must single-step, else with an emulated one. Opens probe_site->fd, which the
- * caller closes; probe_site->exits is @exits.
+ * Describe the stand-in function in our own executable as a probe site. With @stepped, the function
+ * begins with an instruction that the kernel must single-step; without, the kernel can emulate the
+ * instruction. Open probe_site->fd, which the caller closes, and set probe_site->exits to @exits.
  */
 int calibrate_probe_site(bool stepped, struct attach_probe_site *probe_site, uint64_t exits[1]);
 
@@ -27,8 +28,8 @@ double calibrate_run(bool stepped, void (*drain)(void *ctx), void *ctx);
 
 /*
  * Return the handler time of a call in ns: the lower quartile of the means of several runs. The
- * programs store each call's handler time in *@last_ns. NAN: the programs reported nothing. The
- * calls are separate from those of calibrate_run(), because reading *@last_ns takes time.
+ * programs store each call's handler time in *@last_ns. NAN: the programs reported nothing. This is
+ * not measured in the calls of calibrate_run(), because reading *@last_ns takes time.
  */
 double calibrate_handler(bool stepped, void (*drain)(void *ctx), void *ctx, uint32_t *last_ns);
 

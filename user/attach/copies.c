@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/grow.h"
 
-/* Large enough for malloc() to use mmap(), which leaves no holes. */
+/* Initial number of probes, large enough for malloc() to use mmap(), which leaves no holes. */
 #define COPIES_FIRST 2048
 
 #if defined(__aarch64__)
@@ -43,7 +43,7 @@ static bool is_probed(const struct copies *c, const struct copies_probe *p, uint
 	return q->offset == offset && q->ino == p->ino && q->dev == p->dev;
 }
 
-/* Make room for one more probe. Return false if there is none. */
+/* Make room for one more probe. Return false if that is impossible. */
 static bool has_room(struct copies *c)
 {
 	return c->n < COPIES_MAX &&
@@ -106,8 +106,8 @@ static bool is_breakpoint(const struct copies *c, const struct copies_probe *p, 
 }
 
 /*
- * Return how many bytes after the breakpoint at @at equal the file's bytes. Other breakpoints are
- * skipped.
+ * Return how many bytes after the breakpoint at @at equal the file's bytes. Bytes under other
+ * breakpoints are not compared.
  */
 static size_t same_after(const struct copies *c, const struct copies_probe *p, const uint8_t *bytes,
 			 size_t n, size_t at)

@@ -12,14 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../bpf/state.h"
 #include "base/hash.h"
+#include "sbt/state.h"
 
-/* Bytes of the file that are kept before and after a breakpoint. */
+/* Number of bytes of the file that are kept before a breakpoint, and also after it. */
 #define COPIES_AROUND 32
 /*
- * Bytes around a breakpoint that must equal the file's. With fewer equal bytes, the breakpoint is
- * not considered a copy.
+ * Number of bytes around a breakpoint that must equal the file's bytes. With fewer equal bytes, the
+ * breakpoint is not considered a copy.
  */
 #define COPIES_SAME   15
 #define COPIES_MAX    65536

@@ -22,7 +22,7 @@ struct counters {
 	bool *online; /* by CPU */
 	struct event_spec *specs;
 	char (*reasons)[REASON_MAX];
-	uint32_t *nopen; /* by event: number of CPUs that count it */
+	uint32_t *nopen; /* for each event: number of CPUs that count it */
 	int *fds; /* by event, then by CPU */
 };
 
@@ -44,7 +44,7 @@ static int open_event(const struct event_spec *spec, uint32_t cpu)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Return whether any online CPU can count cycles. If none can, the kernel knows no PMU. */
+/* Return whether any online CPU can count cycles. If not, the kernel knows no PMU. */
 static bool has_pmu(const struct counters *c)
 {
 	const struct event_spec cycles = { .type = PERF_TYPE_HARDWARE,
@@ -119,8 +119,8 @@ static void explain(const struct counters *c, const struct event_spec *spec, int
 }
 
 /*
- * Return whether the error does not depend on the CPU. Then count on no CPU, because counts of some
- * CPUs only would be partial.
+ * Return whether the error is one that does not depend on the CPU. If so, the event is counted on
+ * no CPU, because counts from only some CPUs would be partial.
  */
 static bool is_general(int err)
 {
@@ -251,8 +251,8 @@ static int find_cpus(struct counters *c)
 }
 
 /*
- * Raise the limit of open files for the counters. The caller restores the limit as soon as they are
- * open, because the traced program would inherit it.
+ * Raise the limit of open files for the counters. The caller restores the limit as soon as the
+ * counters are open, because the traced program would inherit the raised limit.
  */
 static bool raise_files(const struct counters *c, struct rlimit *before)
 {
@@ -337,11 +337,6 @@ void counters_free(struct counters *c)
 	free(c);
 }
 
-uint32_t counters_n(const struct counters *c)
-{
-	return c->n;
-}
-
 const struct event_spec *counters_spec(const struct counters *c, uint32_t event)
 {
 	return &c->specs[event];
@@ -350,15 +345,6 @@ const struct event_spec *counters_spec(const struct counters *c, uint32_t event)
 bool counters_has(const struct counters *c, uint32_t event)
 {
 	return event < c->n && c->nopen[event];
-}
-
-uint32_t counters_nopen(const struct counters *c)
-{
-	uint32_t event, n = 0;
-
-	for (event = 0; event < c->n; event++)
-		n += counters_has(c, event);
-	return n;
 }
 
 const char *counters_reason(const struct counters *c, uint32_t event)

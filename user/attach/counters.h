@@ -23,8 +23,6 @@ struct counters; /* opaque */
 int counters_open(const struct event_spec *specs, uint32_t n, struct counters **out);
 void counters_free(struct counters *c);
 
-/* the number given to counters_open(), including dropped events */
-uint32_t counters_n(const struct counters *c);
 const struct event_spec *counters_spec(const struct counters *c, uint32_t event);
 /*
  * Return the number in perf_sw_ids of a software event that the accounting counts anyway, or
@@ -33,11 +31,11 @@ const struct event_spec *counters_spec(const struct counters *c, uint32_t event)
 int counters_kept(const struct event_spec *spec);
 /* Return whether the event is counted on at least one CPU. */
 bool counters_has(const struct counters *c, uint32_t event);
-uint32_t counters_nopen(const struct counters *c);
 
 /*
- * Return a sentence: why the event is not counted, or, if counters_has(), on which online CPUs it
- * is not counted and why ("" if on none). Events of threads on those CPUs are not counted.
+ * Return a sentence that says why the event is not counted. If the event is counted on some CPUs
+ * (counters_has()), the sentence names the online CPUs on which it is not counted, and why; "" if
+ * there are none. Events of threads on those CPUs are not counted.
  */
 const char *counters_reason(const struct counters *c, uint32_t event);
 
@@ -50,8 +48,8 @@ uint32_t counters_ncpus(const struct counters *c);
 int counters_fd(const struct counters *c, uint32_t event, uint32_t cpu);
 
 /*
- * Call @each for all names of events_each(), and say whether the event is available here. Each
- * event is opened once to find out.
+ * Call @each for all names of events_each(), and say whether the event is available on this
+ * machine. To find out, each event is opened once.
  */
 int counters_list(int (*each)(void *ctx, const struct event_spec *spec, bool available,
 			      const char *reason),

@@ -49,8 +49,8 @@ struct doctor_facts {
 	int first_pidns, first_userns;
 	int bpf_sysctl, paranoid, yama; /* values of the sysctls */
 	int seccomp; /* as in /proc/self/status: 0, 1, 2: a filter */
-	char lockdown
-		[32]; /* "none", "integrity", "confidentiality"; "": a kernel without lockdown */
+	/* "none", "integrity", "confidentiality"; "": a kernel without lockdown */
+	char lockdown[32];
 
 	/* BPF */
 	/* outcomes: bpf() creates a map, loads a program for probes, creates a ring */

@@ -93,8 +93,8 @@ static const struct word results[] = {
 };
 
 /*
- * Parse one of @words, and the '-' before it unless @first. Return NULL if none of the words
- * follows.
+ * Parse one of @words at *@name, preceded by a '-' unless @first is set. Return NULL if none of the
+ * words is there.
  */
 static const struct word *take(const char **name, const struct word *words, size_t n, bool first)
 {
@@ -181,7 +181,10 @@ static int cache_each(int (*each)(void *ctx, const char *name), void *ctx)
 			    !cache_makes_sense(caches[c].id, ops[o].id))
 				continue;
 			for (r = 0; r < 2; r++) {
-				/* In `ops`, the plural form follows the singular form. */
+				/*
+				 * In the table of operations, the plural form follows the singular
+				 * form.
+				 */
 				snprintf(name, sizeof(name), "%s-%s%s", caches[c].text,
 					 ops[r ? o : o + 1].text, r ? "-misses" : "");
 				err = each(ctx, name);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Parsers for each kind of event name, only for this room. @spec->name is the name to resolve; @why
- * receives a sentence for the user.
+ * Parsers for each kind of event name, only for use within attach/. @spec->name is the name to
+ * resolve. @why receives a sentence for the user.
  */
 #ifndef ATTACH_EVENT_NAMES_H
 #define ATTACH_EVENT_NAMES_H
@@ -26,13 +26,13 @@ int event_pmu_each(const struct events_host *host, int (*each)(void *ctx, const 
 /* Set @spec->why if the PMU of @spec->type counts for a whole package, and so not by thread. */
 void event_pmu_check(const struct events_host *host, struct event_spec *spec);
 
-/* PAPI presets. @spec->why is set if the event does not exist here. */
+/* PAPI presets. @spec->why is set if the event does not exist on this machine. */
 int event_papi(const struct events_host *host, struct event_spec *spec, const char *name, char *why,
 	       size_t len);
 int event_papi_each(int (*each)(void *ctx, const char *name), void *ctx);
 
 /*
- * libpfm4, which is loaded for the first name that is of no other kind. All zero: not loaded yet.
+ * libpfm4, which is loaded for the first name that no other parser knows. All zero: not loaded yet.
  */
 struct event_pfm {
 	bool tried;
@@ -42,7 +42,7 @@ int event_pfm(const struct events_host *host, struct event_pfm *pfm, struct even
 	      const char *name, char *why, size_t len);
 void event_pfm_close(struct event_pfm *pfm);
 
-/* Parse "N" or "N-M" at @text. Return its end, or NULL if it is neither. */
+/* Parse "N" or "N-M" at @text. Return where the range ends, or NULL if there is no range. */
 const char *event_range(const char *text, unsigned long *low, unsigned long *high);
 /* Write a sentence into @why and return -EINVAL. */
 int event_fail(char *why, size_t len, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

@@ -34,7 +34,10 @@ struct preset {
 	const char *note;
 };
 
-/* If a name has several entries, the first entry that fits the machine and exists there is used. */
+/*
+ * A name may have several entries. The first one that is for this machine, and has an event that
+ * exists here, is used.
+ */
 static const struct preset presets[] = {
 	{ "PAPI_TOT_CYC", ANY, "cycles", NULL },
 	{ "PAPI_TOT_INS", ANY, "instructions", NULL },

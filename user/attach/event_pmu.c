@@ -142,8 +142,8 @@ static int put_bits(struct event_spec *spec, const char *format, uint64_t value)
 }
 
 /*
- * State for parsing a TERM[=VALUE] of @pmu, which is a valid name. @alias: the text is from an
- * event's file.
+ * State for parsing terms (TERM[=VALUE]) of the PMU `pmu`, which is a valid name. alias: the text
+ * is the content of an event's file.
  */
 struct term {
 	const struct events_host *host;

@@ -90,7 +90,7 @@ struct reader {
 	struct event_pfm pfm;
 	struct event_spec *out;
 	uint32_t max, n;
-	char *why; /* error in the list */
+	char *why; /* receives the error in the list */
 	size_t len;
 	char error[192]; /* error in one event */
 };
@@ -131,8 +131,8 @@ static int resolve(struct reader *r, struct event_spec *spec, const char *name)
 }
 
 /*
- * Apply the letters of a modifier: modes that the modifier does not name are excluded. The letter p
- * is for samples, which are not used here.
+ * Apply the letters of a modifier: u, k and h name modes, and modes that are not named are
+ * excluded. The letter p concerns only samples, which are not used here.
  */
 static void modify(struct event_spec *spec, const char *letters)
 {
@@ -230,7 +230,7 @@ static int resolve_pfm(struct reader *r, struct event_spec *spec, const struct i
 	return -ENOENT;
 }
 
-/* Return whether an event begins at this part. */
+/* Return whether a known event name begins at this part. */
 static bool is_known(struct reader *r, const struct item *item, uint32_t part)
 {
 	struct event_spec spec = { .unit = "" };
@@ -316,7 +316,7 @@ static int read_event(struct reader *r, const struct item *item, uint32_t *i)
 	return add(r, &spec);
 }
 
-/* Return the string without surrounding blanks. */
+/* Remove the blanks around a string, in place. Return its new beginning. */
 static char *trimmed(char *s)
 {
 	size_t n;
@@ -447,7 +447,7 @@ static int list_name(void *ctx, const char *name)
 	if (err == -ENOENT)
 		return 0;
 	snprintf(spec.name, sizeof(spec.name), "%s", name);
-	/* List a kernel name that needs a value, too. */
+	/* Also list a kernel name that needs a value to be complete. */
 	if (err)
 		snprintf(spec.why, sizeof(spec.why), "%s", r.error);
 	event_pmu_check(l->host, &spec);

@@ -4,8 +4,8 @@
  * Names of counters, and their perf events. Nothing is opened here, see counters.h.
  *
  * Events in a list are separated by commas or, for compatibility with SBT_EVENTS, by colons. A part
- * of only the letters u, k, h and p modifies the event before it, as in perf's cycles:u. Names are
- * tried in this order:
+ * that consists only of the letters u, k, h and p modifies the event before it, as in perf's
+ * cycles:u. Names are tried in this order:
  *
  *   PMU/term=value,.../  or PMU/name/   the kernel's own names, from /sys/bus/event_source/devices
  *   cycles, instructions, ...           the kernel's generic hardware events
@@ -58,10 +58,10 @@ struct events_host {
 void events_host_here(struct events_host *host);
 
 /*
- * Parse a list into @out (room for @max) and set *@n. An unavailable event remains in the list with
- * the reason in `why`: its name is unknown, or it is the same event as an earlier one with another
- * name. If a name occurs twice, the event is counted once. Return 0, -ENOMEM, or -EINVAL with a
- * sentence in @why for an invalid list (an empty name, too many events); then *@n is 0.
+ * Parse a list into @out (room for @max) and set *@n. An unavailable event remains in the list,
+ * with the reason in `why`. For example, its name is unknown, or an earlier name in the list means
+ * the same event. If a name occurs twice, the event is counted once. Return 0, -ENOMEM, or -EINVAL
+ * with a sentence in @why for an invalid list (an empty name, too many events); then *@n is 0.
  */
 int events_parse(const char *list, struct event_spec *out, uint32_t max, uint32_t *n, char *why,
 		 size_t len);

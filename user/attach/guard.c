@@ -24,10 +24,13 @@
 #define END_LOOKS   1000
 #define END_LOOK_US 1000
 
-/* Processes that were stopped because of copied code are normally resumed much sooner than this. */
+/*
+ * A process that was stopped because of copied code is normally resumed long before this time (ns)
+ * is over.
+ */
 #define COPY_NS 10000000000u
 
-/* Return whether the process is stopped, and a child of @parent (0: of any parent). */
+/* Return whether the process is stopped and is a child of @parent (0: any parent). */
 static bool stopped(uint32_t pid, int parent)
 {
 	char buf[512], state = 0;
@@ -74,8 +77,8 @@ static void resume_stopped(int procs, int parent)
 }
 
 /*
- * Close all descriptors except @procs and @parent. The fd of a probe that stayed open here would
- * keep the probe in its target.
+ * Close all descriptors except @procs and @parent. If the descriptor of a probe stayed open in this
+ * child, the probe would stay attached after sbt-trace's exit.
  */
 static int keep_two(int *procs, int *parent)
 {
@@ -149,9 +152,9 @@ int guard_start(const struct attach *attach, struct guard *out)
 	}
 	close(fds[0]);
 	/*
-	 * The write end stays open while sbt-trace lives, and its closing is the signal. The kernel
-	 * closes files in the order of their numbers, and closing links takes time. So give the
-	 * pipe a high number: it is then closed after the links.
+	 * The guard acts when the write end is closed, which the kernel does when sbt-trace exits.
+	 * The kernel closes files in the order of their numbers, and closing links takes time. So
+	 * give the write end a high number: it is then closed after the links.
 	 */
 	high = fcntl(fds[1], F_DUPFD_CLOEXEC, HIGH_FD);
 	if (high >= 0)

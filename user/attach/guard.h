@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * A process that is stopped while we examine it must be resumed if we are killed at that moment. A
- * small child waits for our exit and then resumes processes that are still stopped. It keeps no
- * probe alive.
+ * If sbt-trace is killed while it has stopped a process to examine it, another process must resume
+ * it. This is the guard, a small child that waits for sbt-trace's exit and then resumes processes
+ * that are still stopped. The guard keeps no probe attached.
  */
 #ifndef ATTACH_GUARD_H
 #define ATTACH_GUARD_H
@@ -18,8 +18,8 @@ struct guard {
 /* Start the guard. Return 0 or -errno. */
 int guard_start(const struct attach *attach, struct guard *out);
 /*
- * After attach_stop() and the last events: let the guard resume COMMAND if it is still stopped, and
- * wait for the guard's exit. May be called again.
+ * Let the guard resume COMMAND if it is still stopped, and wait for the guard's exit. Call this
+ * after attach_stop() and the last events. It may be called more than once.
  */
 void guard_stop(struct guard *guard);
 

@@ -27,7 +27,8 @@ struct attach_link {
 	int fd;
 	int pid; /* only for this process; 0: for all processes that run the file */
 	/*
-	 * SBT_PROBE_GROUP(); 0: the probes belong to no barrier, such as the dynamic linker's probe
+	 * SBT_PROBE_GROUP(); 0: the probes belong to no barrier, for example the dynamic linker's
+	 * probe
 	 */
 	uint64_t probe_groups;
 	uint8_t waits; /* enum attach_waits_kind; 0: the probes are not on waits */
@@ -43,7 +44,7 @@ struct attach {
 	bool only_exits; /* return probes are only used in sessions */
 	bool cookies; /* probes can carry a number (cookie) */
 	bool account; /* threads' time is accounted for */
-	/* Exits of threads that other threads wait for are reported without probes: bpf/join.h */
+	/* Waits for the exit of another thread are reported without probes: bpf/join.h */
 	bool joins;
 	bool futexes; /* futex calls are traced */
 	char reason[256];
@@ -63,12 +64,13 @@ struct attach {
 	const struct sbt_sums *sums; /* the map of sums, with --aggregate; else NULL */
 	/* the map of open episodes, with --aggregate; else NULL */
 	const struct sbt_open_episodes *open_episodes;
-	/* for each slot of `sums`: at the last look, no thread owned the slot */
+	/* for each slot of `sums`: when the slot was last examined, no thread owned it */
 	bool *sums_unowned;
 	uint64_t summed_returned; /* crossings in slots that were freed */
 	uint32_t ncounters, plain_counters, switch_counters, fault_counters;
-	int *counter_fds; /* number x CPUs + CPU; -1: none; owned by the caller */
-	uint64_t *counter_end; /* values at the end of tracing */
+	/* index: (number of the counter) x CPUs + CPU; -1: none; owned by the caller */
+	int *counter_fds;
+	uint64_t *counter_end; /* the counters' values at the end of tracing */
 	/* the specs of the probes; the map `specs` has the same contents */
 	struct sbt_spec specs[SBT_SPECS];
 	uint32_t nspecs;
@@ -83,7 +85,7 @@ struct attach {
 	int nkernel_links;
 	struct bpf_link **fault_links;
 	uint32_t nfault_links;
-	/* ns of a page fault that are outside its handler's timestamps; 0: unknown */
+	/* time (ns) that a page fault takes outside its handler's timestamps; 0: unknown */
 	uint64_t fault_outside_ns;
 };
 
@@ -97,11 +99,10 @@ struct program_ends program_ends(const struct sbt_bpf *skel, uint8_t role);
 /* Return the program for a role that needs only one probe per function, or NULL. */
 struct bpf_program *program_of(const struct sbt_bpf *skel, uint8_t role);
 /*
- * Return the program for the exits of functions with that role, or NULL if their exits are not
- * probed.
+ * Return the program for the exits of functions with @role, or NULL if their exits are not probed.
  */
 struct bpf_program *program_end(const struct sbt_bpf *skel, uint8_t role);
-/* Choose the programs to load, before load. */
+/* Before load: choose the programs to load. */
 void programs_prepare(struct sbt_bpf *skel, enum attach_method method, bool discover, bool futex);
 
 /* rings.c */
@@ -139,7 +140,7 @@ void each_thread(const struct attach *attach, void (*each)(void *ctx, struct sbt
 		 void *ctx);
 
 /* account.c */
-/* Set the sizes of the maps and enable programs, before load. */
+/* Before load: set the sizes of the maps, and choose the programs to load. */
 void account_prepare(struct attach *attach, uint32_t max_threads);
 /* After load: map the accounts for reading. Return 0 or -errno. */
 int account_map(struct attach *attach);

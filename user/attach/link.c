@@ -57,7 +57,7 @@ static void fd_path(int fd, char path[32])
 	snprintf(path, 32, "/proc/self/fd/%d", fd);
 }
 
-/* Return an array that contains @n times the cookie. */
+/* Return an array of @n elements, each of which is the cookie. */
 static uint64_t *repeat(uint64_t cookie, uint32_t n)
 {
 	uint64_t *all = calloc(n, sizeof(*all));
@@ -112,7 +112,7 @@ bool link_multi_filters_process(int prog_fd)
 	};
 	int fd = create_here(&attr);
 
-	/* Kernels that filter by process check the pid before the path. */
+	/* A kernel that filters by process checks the pid before it checks the path. */
 	if (fd >= 0)
 		close(fd);
 	return fd == -EINVAL;

@@ -19,7 +19,7 @@
 int link_multi(int prog_fd, int attach_type, int fd, const uint64_t *offsets, uint32_t n, int pid,
 	       uint64_t cookie);
 
-/* Do the same with a cookie for each offset; @cookies NULL: no cookies. */
+/* Like link_multi(), with a separate cookie for each offset. @cookies NULL: no cookies. */
 int link_multi_each(int prog_fd, int attach_type, int fd, const uint64_t *offsets,
 		    const uint64_t *cookies, uint32_t n, int pid);
 
@@ -29,12 +29,15 @@ int link_multi_each(int prog_fd, int attach_type, int fd, const uint64_t *offset
  */
 int link_perf(int prog_fd, int fd, uint64_t offset, int pid, uint64_t cookie);
 
-/* Close a link. The kernel then removes its probes, even if the caller is killed meanwhile. */
+/*
+ * Close a link. The kernel then removes its probes, even if the caller is killed before this is
+ * finished.
+ */
 void link_close(int fd);
 
 /*
- * Return whether this kernel filters a uprobe.multi by process (Linux 6.12) instead of thread. Try
- * it to find out.
+ * Return whether this kernel filters a uprobe.multi by process (from Linux 6.12 on) and not by
+ * thread. This is found out by trying it.
  */
 bool link_multi_filters_process(int prog_fd);
 

@@ -14,9 +14,9 @@
 #include "attach/internal.h"
 #include "attach/link.h"
 
-#define CHAINS	    16384u /* chains of callers */
-#define FRAME_RULES 16384u /* return addresses */
-#define FORKED	    16384u /* processes with several threads, or with children */
+#define CHAINS	    16384u /* maximum number of chains of callers */
+#define FRAME_RULES 16384u /* maximum number of return addresses with a rule */
+#define FORKED	    16384u /* maximum number of processes with threads or children */
 
 static const char *const method_names[ATTACH_METHODS] = {
 	[ATTACH_SESSION] = "session",
@@ -85,9 +85,10 @@ static int try_load(struct attach *a, const struct attach_options *o, enum attac
 	a->nspecs = 0;
 	probe_sites_free(&a->probe_sites);
 	/*
-	 * Only sessions use return probes, because a session's program decides about each return
-	 * probe. In other methods, the kernel installs the return probe in every process that hits
-	 * any probe there, even if the return probe is for another process.
+	 * Only sessions use return probes: the program of a session decides at each hit whether the
+	 * kernel installs the return probe. With the other methods, the kernel would install a
+	 * return probe in every process that hits a probe at this address, even if the return probe
+	 * is meant for another process.
 	 */
 	a->only_exits = method != ATTACH_SESSION;
 	config = (struct sbt_config *)&skel->rodata->config;

@@ -18,8 +18,8 @@
 #include "base/grow.h"
 
 /*
- * Size of each CPU's ring: room for about 1600 mappings, and below the locked memory limit of a
- * user (kernel.perf_event_mlock_kb).
+ * Size of each CPU's ring. It has room for about 1600 mappings, and is below the limit for
+ * unprivileged users (kernel.perf_event_mlock_kb).
  */
 #define RING_BYTES (256u << 10)
 
@@ -34,9 +34,9 @@ struct mappings {
 	size_t page_bytes;
 	struct cpu *cpus;
 	uint32_t ncpus;
-	struct mappings_event *events; /* of all CPUs, before sorting */
+	struct mappings_event *events; /* the events of all CPUs, before they are sorted */
 	uint32_t nevents, cap;
-	char *text; /* their paths */
+	char *text; /* the paths of these events */
 	size_t ntext, cap_text;
 	uint64_t lost;
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Executable mappings of the machine's processes, as perf reports them. No probe in programs is
- * needed. A probe in the dynamic linker would be a breakpoint in every process, and would kill
- * programs that run in an emulator.
+ * Executable mappings of the machine's processes, as perf reports them. This needs no probes. A
+ * probe in the dynamic linker would be a breakpoint in every process, which kills programs that run
+ * in an emulator.
  */
 #ifndef ATTACH_MAPPINGS_H
 #define ATTACH_MAPPINGS_H
@@ -15,8 +15,8 @@
 struct mappings;
 
 /*
- * A process has mapped code, or has made a mapping executable; or it executes a program (@exec).
- * Later mappings of the process then belong to that program.
+ * A process has mapped code, or has made a mapping executable. With `exec`, the process has
+ * executed a program, and its later mappings belong to that program.
  */
 struct mappings_event {
 	uint64_t t_ns; /* CLOCK_MONOTONIC */
@@ -27,7 +27,7 @@ struct mappings_event {
 	uint32_t dev; /* as in struct maps_entry */
 	/* the process executed a program: only `t_ns`, `tgid`, `tid` and `comm` are known */
 	bool exec;
-	char comm[16]; /* name of the process, if @exec */
+	char comm[16]; /* with `exec`: name of the process */
 	bool file; /* a mapping of a file; else anonymous */
 	bool deleted; /* the file was deleted */
 	/* path of the file, else ""; valid only during the call of @each; untrusted */
@@ -36,8 +36,8 @@ struct mappings_event {
 };
 
 /*
- * Open the events, including executions of programs if @execs. Return 0, or -errno if the kernel
- * does not permit it. The events begin disabled.
+ * Open the events. @execs: also report when processes execute programs. Return 0, or -errno if the
+ * kernel does not permit it. The events begin disabled.
  */
 int mappings_open(bool execs, struct mappings **out);
 void mappings_enable(struct mappings *mappings, bool on);

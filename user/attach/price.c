@@ -99,7 +99,9 @@ double attach_calibrate_excluded(struct attach *a, void (*drain)(void *ctx), voi
 	if (attach_add_process(a, self, 1, SBT_PROC_SEEN))
 		return NAN;
 	__atomic_store_n(&a->skel->bss->armed, ARMED_SELF, __ATOMIC_SEQ_CST);
-	/* The first call assigns the slot: threads have one before they are excluded. */
+	/*
+	 * The first call assigns the slot, because a thread that is excluded later has a slot, too.
+	 */
 	calibrate_call(false);
 	slot = find_thread(a, self);
 	if (slot)

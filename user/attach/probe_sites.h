@@ -12,14 +12,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../bpf/state.h"
+#include "sbt/state.h"
 
 /* A probe. */
 struct probe_sites_probe {
 	uint64_t dev, ino, offset; /* file, and offset in it */
 	uint64_t code; /* the SBT_CODE_BYTES that follow SBT_BREAKPOINT_BYTES */
 	bool has_code; /* the code could be read, and is in the same page as the probe */
-	uint32_t number; /* number of its spec; PROBE_SITES_NONE: its program does not need it */
+	uint32_t number; /* number of its spec; PROBE_SITES_NONE: its program needs no number */
 };
 
 #define PROBE_SITES_NONE UINT32_MAX

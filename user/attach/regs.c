@@ -12,12 +12,12 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "../bpf/regs.h"
 #include "attach/link.h"
 #include "base/grow.h"
 #include "regs.skel.h"
+#include "sbt/regs.h"
 
-#define READ_BYTES 32768 /* the kernel returns less per read */
+#define READ_BYTES 32768 /* size of a read; the kernel returns less than this at a time */
 
 _Static_assert(REGS_RETURNS == SBT_REGS_RETURNS, "same as in the BPF program");
 _Static_assert(REGS_SLOTS == SBT_REGS_RETURNED, "same as in the BPF program");

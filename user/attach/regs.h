@@ -19,7 +19,8 @@ struct regs; /* opaque */
 
 struct regs_thread {
 	uint32_t tid;
-	bool on_cpu; /* regs are outdated: they are from the thread's last entry into the kernel */
+	/* the thread is running, so `regs` are old: they are from its last entry into the kernel */
+	bool on_cpu;
 	uint64_t switches; /* number of context switches when the registers were read */
 	struct stack_regs regs; /* regs.known 0: unknown */
 	/* Return addresses of calls with a pending return probe, innermost first. */

@@ -50,8 +50,10 @@ bool rights_have(int capability)
 
 uint64_t rights_for_report(void)
 {
-	/* A child with another user id reads symbol names. It is forked when names are needed. */
-	/* CAP_KILL: such a child is killed if it does not answer. */
+	/*
+	 * The first three: symbol names are read by a child with another user id, which is forked
+	 * when names are needed. CAP_KILL: to kill such a child if it does not answer.
+	 */
 	return BIT(CAP_SETUID) | BIT(CAP_SETGID) | BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_KILL);
 }
 

@@ -19,7 +19,7 @@ struct right {
 	int number;
 	const char *name;
 	const char *why; /* completes "needed ...": "to load its programs" */
-	/* without this right nothing can be traced; else only what @why names is missing */
+	/* nothing can be traced without this right; if not set, only what `why` names is missing */
 	bool needed;
 };
 
@@ -38,7 +38,7 @@ bool rights_have(int capability);
 /*
  * Return the capabilities needed during tracing: to probe libraries that are loaded later, to read
  * processes, and to make children unprivileged. @perf: for perf uprobes, which need more. The
- * result includes the capabilities of the guard and those needed for the report: to look up names
+ * result includes the capabilities of the guard, and those that the report needs to look up names
  * after the last probe was removed.
  */
 uint64_t rights_while_tracing(bool perf);

@@ -15,8 +15,8 @@
 #include "base/clock.h"
 #include "base/number.h"
 
-#define PERIOD_NS  500000 /* of the thread's CPU time */
-#define RING_PAGES 32 /* a power of two; larger than one record */
+#define PERIOD_NS  500000 /* interval between samples, in the thread's CPU time */
+#define RING_PAGES 32 /* a power of two; the ring must be larger than one record */
 
 #if defined(__aarch64__)
 /* enum perf_event_arm_regs: x0 to x29, lr, sp, pc, in DWARF's order. */
@@ -122,7 +122,10 @@ static int ring_open(struct ring *ring, uint32_t tid)
 	ring->fd =
 		(int)syscall(SYS_perf_event_open, &attr, (pid_t)tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (ring->fd < 0 && (errno == EACCES || errno == EPERM)) {
-		/* A user may sample its own threads, but not their time in the kernel. */
+		/*
+		 * An unprivileged user may sample threads of its own processes, but not their time
+		 * in the kernel.
+		 */
 		attr.exclude_kernel = 1;
 		ring->fd = (int)syscall(SYS_perf_event_open, &attr, (pid_t)tid, -1, -1,
 					PERF_FLAG_FD_CLOEXEC);
@@ -245,7 +248,7 @@ int sample_take(struct sample *samples, uint32_t n, int wait_ms)
 	}
 	free(rings);
 	free(polls);
-	/* ESRCH: the thread of the last failed attempt has exited meanwhile. */
+	/* ESRCH is no failure: the thread of the last failed attempt has exited meanwhile. */
 	return opened || !err || err == -ESRCH ? taken : err;
 }
 

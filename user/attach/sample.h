@@ -13,8 +13,9 @@
 
 #include "symbols/stack.h"
 
-#define SAMPLE_STACK_BYTES 49152 /* limit; a perf record must stay below 64 KiB */
-#define SAMPLE_MOST	   256 /* threads at a time, because each needs a ring */
+/* maximum size of a stack sample; a perf record must stay below 64 KiB */
+#define SAMPLE_STACK_BYTES 49152
+#define SAMPLE_MOST	   256 /* maximum number of threads at a time: each needs a ring */
 
 struct sample {
 	uint32_t tid; /* set by the caller */

@@ -125,7 +125,10 @@ int classify_process(struct attach *a, uint32_t tgid, uint32_t inc, const struct
 		return -errno;
 	if (proc.inc != inc)
 		return -ENOENT;
-	/* The process may execute another program at any moment. Then this call has no effect. */
+	/*
+	 * The process may execute another program at any moment, after which this call has no
+	 * effect.
+	 */
 	classified = classified_now(a, tgid, &proc);
 	classified.word = (uint64_t)inc << 32 | (((uint32_t)classified.word | j->set) & ~j->clear);
 	classified.detached |= j->detached;
@@ -243,7 +246,10 @@ void attach_each_process(const struct attach *a, void (*each)(void *ctx, uint32_
 	struct sbt_proc proc;
 	bool first = true;
 
-	/* If a process exits meanwhile, the walk may restart. The limit ends it. */
+	/*
+	 * If a process exits meanwhile, the walk may start again from the beginning. The limit ends
+	 * it.
+	 */
 	while (seen++ < 65536 && !bpf_map_get_next_key(procs, first ? NULL : &key, &next)) {
 		key = next;
 		first = false;

@@ -37,7 +37,10 @@ bool sums_possible(void)
 
 	if (fd >= 0)
 		close(fd);
-	/* EPERM: the right to load programs is missing, which other code reports. */
+	/*
+	 * After EPERM, return true: the right to load programs is missing, which other code
+	 * reports.
+	 */
 	if (fd < 0)
 		return fd == -EPERM;
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_find_vma, NULL) != 0;
@@ -98,7 +101,7 @@ void attach_each_sums(const struct attach *a, void (*each)(void *ctx, const stru
 	if (n > SBT_SUM_PLACES)
 		n = SBT_SUM_PLACES;
 	array_for_each (s, a->sums, n) {
-		/* Crossings of sbt-trace itself are from the calibration. */
+		/* Leave out crossings of sbt-trace itself, which the calibration made. */
 		if (sbt_sums_crossings(s) && s->key.tgid != a->skel->rodata->config.self)
 			each(ctx, s);
 	}
@@ -161,13 +164,13 @@ static int return_sums(struct attach *a, uint32_t at,
 	return return_slot(a->skel->maps.sums, a->skel->maps.sums_free, at, &zero);
 }
 
-/* Return whether the process that owned a barrier still exists: its number was not reused. */
+/* Return whether the process that owned a barrier still exists and its number was not reused. */
 static bool has_process(const struct attach *a, uint64_t owner)
 {
 	uint32_t tgid = (uint32_t)owner;
 	struct sbt_proc p;
 
-	/* The map has no entries for processes that are not traced any more, and for sbt-trace. */
+	/* Processes that are no longer traced, and sbt-trace itself, have no entry in the map. */
 	return !bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.procs), &tgid, &p) &&
 	       p.inc == (uint32_t)(owner >> 32);
 }

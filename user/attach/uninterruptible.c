@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define STACK_BYTES 65536
-#define LOOK_S	    1 /* interval of checks for a stopped call */
+#define LOOK_S	    1 /* interval (s) of checks whether the process was stopped */
 
 struct call {
 	int (*fn)(void *arg);
@@ -39,9 +39,9 @@ static int make_call(void *ctx)
 }
 
 /*
- * Call in a process that shares our memory. The calling thread is suspended meanwhile, as in
- * vfork(), and receives no signals. So this runs in a thread of its own, and the main thread
- * receives signals that ask sbt-trace to end.
+ * Make the call in a process that shares our memory. As in vfork(), the calling thread is suspended
+ * until that process exits, and receives no signals. So this function runs in a separate thread,
+ * and the main thread can still receive signals that ask sbt-trace to end.
  */
 static void *call_in_process(void *ctx)
 {

@@ -2,21 +2,21 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * System calls that must not be interrupted. The kernel inserts breakpoints into processes, and
- * removes them, one by one. If the caller is killed (SIGKILL) meanwhile, the kernel gives up: it
- * reports "failed to unregister, leaking uprobe", and breakpoints remain in the code of running
- * processes. So a separate process makes the call with the same memory and files: it is not killed
- * together with us. Its attachments are removed with its files when it exits. On busy CPUs, the new
- * process waits for a CPU: a start takes a tenth of a second longer if eight other tasks compete
- * for each CPU.
+ * removes them, one by one. If the caller is killed (SIGKILL) before all are done, the kernel gives
+ * up: it reports "failed to unregister, leaking uprobe", and breakpoints remain in the code of
+ * running processes. So a separate process makes the call, with the same memory and files. It is
+ * not killed together with sbt-trace. What it has attached is removed when its files are closed at
+ * its exit. On busy CPUs, the new process waits for a CPU: a start takes a tenth of a second longer
+ * if eight other tasks compete for each CPU.
  */
 #ifndef ATTACH_UNINTERRUPTIBLE_H
 #define ATTACH_UNINTERRUPTIBLE_H
 
 /*
  * Call @fn with @arg and return its result, however long the kernel takes; -EINTR if the separate
- * process was also killed. The calling process receives signals meanwhile. Several threads may call
- * this function at once. @fn may only make system calls. If no process can be created, @fn is
- * called directly.
+ * process was also killed. The calling process can receive signals during the call. Several threads
+ * may call this function at once. @fn may only make system calls. If no process can be created, @fn
+ * is called directly.
  */
 int uninterruptible(int (*fn)(void *arg), void *arg);
 

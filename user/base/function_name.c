@@ -121,9 +121,9 @@ static char *put(char *to, const char *s, size_t n)
 }
 
 /*
- * Shorten Rust's "<type as trait>::function". Keep the text in the outer brackets, because it
- * distinguishes the function from others with the same name. The name never gets longer, so this
- * works in place.
+ * Shorten Rust's "<type as trait>::function". Keep the shortened text between the outer < and >,
+ * because it distinguishes the function from others with the same name. The name never gets longer,
+ * so this works in place.
  */
 static bool leave_out_of_trait(char *name)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST 8 /* elements */
+#define LEAST 8 /* minimum number of elements */
 
 void *grow_array(void *array, size_t *cap, size_t n, size_t size, int zeroed)
 {

@@ -103,8 +103,8 @@ bool hash_del(struct hash *h, uint64_t key)
 	if (!h->entries[hole].key)
 		return false;
 	/*
-	 * If the hole lies between an entry and its home position, searches would not find the
-	 * entry: move it into the hole.
+	 * If the hole lies between an entry and its home position, searches would stop at the hole
+	 * and not find the entry. So move the entry into the hole.
 	 */
 	for (i = (hole + 1) & mask; h->entries[i].key; i = (i + 1) & mask) {
 		home = hash_mix(h->entries[i].key) & mask;

@@ -30,8 +30,8 @@ struct progress {
 	pthread_cond_t changed;
 	/* The following members are protected by `lock`. */
 	bool quit, shown;
-	uint32_t depth; /* how many works are in progress, nested in one another; 0: none */
-	uint64_t since_ns; /* start of the outermost work, CLOCK_MONOTONIC */
+	uint32_t depth; /* number of nested pieces of work that are in progress; 0: none */
+	uint64_t since_ns; /* start of the outermost piece of work, CLOCK_MONOTONIC */
 	char text[DEPTH_MAX][TEXT_MAX];
 };
 
@@ -168,7 +168,7 @@ void progress_begin(struct progress *p, const char *fmt, ...)
 	if (p->depth < DEPTH_MAX)
 		snprintf(p->text[p->depth], TEXT_MAX, "%s", printable ? printable : "");
 	p->depth++;
-	/* Draw a nested work only when the line is next redrawn. */
+	/* The text of a nested piece of work is shown only when the line is next redrawn. */
 	if (p->depth == 1)
 		pthread_cond_signal(&p->changed);
 	pthread_mutex_unlock(&p->lock);

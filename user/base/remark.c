@@ -19,7 +19,7 @@ static struct {
 	uint64_t beyond;
 } remarks;
 
-/* Replace the last remark by a remark that says how many remarks did not fit. */
+/* Replace the last remark by one that says how many remarks did not fit into the list. */
 static void count_beyond(void)
 {
 	struct remark *last = &remarks.all[REMARKS_MAX - 1];

@@ -11,7 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* limit; later remarks are counted, and the last remark gives their number */
+/*
+ * maximum number of remarks; further remarks are only counted, and the last remark gives their
+ * number
+ */
 #define REMARKS_MAX 512
 
 struct remark {
@@ -35,7 +38,8 @@ void remark_note(enum remark_say how, const char *kind, uint32_t pid, const char
 /* Return whether the remark is an item of a list. The remark before the items begins the list. */
 bool remark_is_item(const struct remark *remark);
 /*
- * Return all remarks. They are valid until the next remark is recorded and until remarks_forget().
+ * Return all remarks. They are valid until the next remark is recorded or remarks_forget() is
+ * called.
  */
 const struct remark *remarks_all(uint32_t *n);
 /*

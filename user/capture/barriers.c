@@ -41,7 +41,8 @@ struct listing {
 /* --- text ------------------------------------------------------------------------------------- */
 
 /*
- * Append the words of @s, wrapped at COLUMNS. Output begins at @column; further lines get @indent.
+ * Append the words of @s, wrapped at COLUMNS. Output begins at @column; further lines are indented
+ * by @indent.
  */
 static void add_wrapped(struct buf *buf, const char *s, size_t column, size_t indent)
 {
@@ -254,7 +255,9 @@ static void add_row(struct listing *l, const struct module *m, const struct modu
 	}
 }
 
-/* Return whether the probe site creates a task. It is no barrier, and is not listed. */
+/*
+ * Return whether the probe site creates a task. Such a probe site is no barrier, and is not listed.
+ */
 static bool is_aside(const struct module_probe_site *p)
 {
 	return p->spec.role == SBT_ROLE_TASK;
@@ -342,8 +345,8 @@ static bool is_runtime(const struct module *m)
 }
 
 /*
- * Return a file of the program that calls the function, or a static program that contains it; or
- * NULL. Run-time libraries are ignored.
+ * Return a file of the program that calls the function, a static program that contains the
+ * function, or NULL. Run-time libraries are ignored.
  */
 static const struct module *any_uses(const struct listing *l, const char *name)
 {

@@ -63,7 +63,10 @@ int capture_watch_fd(struct capture *c, int fd, uint64_t data, uint32_t events)
 static volatile sig_atomic_t end_asked;
 static void (*volatile rescue)(void);
 
-/* The second signal ends sbt-trace at once, even if it is blocked on a write that is never read. */
+/*
+ * The second signal ends sbt-trace at once, even if sbt-trace is blocked because the reader of its
+ * output does not read.
+ */
 static void on_end_signal(int number)
 {
 	if (end_asked++) {
@@ -345,7 +348,10 @@ static void on_event(void *ctx, const struct sbt_event *event)
 {
 	struct capture *c = ctx;
 
-	/* Handling one event may take so long that the processes of later events exit meanwhile. */
+	/*
+	 * Handling one event may take so long that the processes of later events exit in the
+	 * meantime.
+	 */
 	ring_glance_events(c->stream, glance, c);
 	/*
 	 * Records before this event refer to the old mappings, so these records are processed
@@ -396,8 +402,8 @@ static int return_sums(struct capture *c, uint64_t now)
 }
 
 /*
- * Keep the recording once tracing has begun. If COMMAND cannot be run, an existing file stays
- * unchanged.
+ * Keep the recording only once tracing has begun, so that an existing file stays unchanged if
+ * COMMAND cannot be run.
  */
 static void keep_recording(struct capture *c)
 {
@@ -466,7 +472,9 @@ static void find_remarks(struct capture *c)
 	diagnostics_find(&remarks);
 }
 
-/* Print an interim report. If only a recording is made, print up to which time it can be read. */
+/*
+ * Print an interim report. If only a recording is made, print the time up to which it can be read.
+ */
 static void report_now(struct capture *c)
 {
 	uint64_t now = now_ns();
@@ -475,8 +483,8 @@ static void report_now(struct capture *c)
 	if (!c->options.only_record) {
 		run_facts_live_hangs(&c->run_facts_live, c->hang_monitor, now);
 		/*
-		 * Remarks about what was not seen so far are only for this report, and forgotten
-		 * afterwards.
+		 * Remarks about what has not been seen so far apply only to this report, so drop
+		 * them afterwards.
 		 */
 		remarks_all(&before);
 		find_remarks(c);
@@ -524,8 +532,8 @@ static uint64_t timeout_ns(const struct capture *c, uint64_t now)
 		wake = due;
 	/*
 	 * A hot process hits its probes all the time, so do not wait for POLL_IDLE_MS before its
-	 * probes are paused. POLL_MS is the time that a process also gets to show a barrier while
-	 * the rings are busy.
+	 * probes are paused. Wait for POLL_MS instead: while the rings are busy, a process has the
+	 * same time to show a barrier.
 	 */
 	if (reported && (!wake || reported + POLL_MS * 1000000ULL < wake))
 		wake = reported + POLL_MS * 1000000ULL;
@@ -587,9 +595,9 @@ static int loop(struct capture *c)
 /* --- the end ---------------------------------------------------------------------------------- */
 
 /*
- * End tracing, however far it has got. From then on no event is recorded and no process is stopped.
- * Handling the remaining events resumes stopped processes. Only then may sbt-trace wait for
- * COMMAND, which may be one of these processes.
+ * End tracing, even if it has only partly begun. Afterwards, no event is recorded and no process is
+ * stopped. Handling the remaining events resumes stopped processes. Only then may sbt-trace wait
+ * for COMMAND, which may be one of these processes.
  */
 static void stop_tracing(struct capture *c)
 {
@@ -661,7 +669,10 @@ static int finish(struct capture *c)
 	return err;
 }
 
-/* Return COMMAND's exit status when it has ended; 0 if a signal ended tracing while it runs on. */
+/*
+ * Wait for COMMAND to end, and return its exit status. Return 0 if a signal ended tracing and
+ * COMMAND still runs.
+ */
 static int wait_command(struct capture *c)
 {
 	int i;

@@ -29,7 +29,7 @@ struct capture_hook {
 	/* Called when tracing begins. Return 0, or -errno to end tracing. */
 	int (*begin)(void *ctx, const struct capture_view *view);
 	/*
-	 * Called several times a second, after the model has processed all events until @now_ns.
+	 * Called several times a second, after the model has processed all events up to @now_ns.
 	 * Return 0, 1 to end tracing, or -errno.
 	 */
 	int (*tick)(void *ctx, uint64_t now_ns);

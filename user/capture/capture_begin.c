@@ -95,7 +95,7 @@ static int own_files(struct capture *c, uint32_t rank)
 
 /*
  * Let the sbt-trace of the first rank trace this process, and execute COMMAND. Return 0 if that
- * sbt-trace does not take the process; not 0: exit with *status.
+ * sbt-trace does not take the process. If the result is not 0, exit with *status.
  */
 static int follow_first(struct capture *c, const struct job *job, int *status)
 {

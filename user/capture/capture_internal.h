@@ -82,7 +82,10 @@ int capture_watch_fd(struct capture *c, int fd, uint64_t data, uint32_t events);
 void capture_save(void *ctx);
 /* Discard the events that a calibration left in the rings. @ctx: struct capture. */
 void capture_drain(void *ctx);
-/* Join the ranks of mpirun sbt-trace COMMAND into one session. Not 0: exit now, with *status. */
+/*
+ * Join the ranks of "mpirun sbt-trace COMMAND" into one session. If the result is not 0, exit now
+ * with *status.
+ */
 int capture_meet_ranks(struct capture *c, int *status);
 /* Report that COMMAND could not be executed, for @err (negative errno). Return the exit status. */
 int capture_cannot_run(const struct options *o, int err);

@@ -146,7 +146,7 @@ static int build_rooms(struct capture *c)
 				      .verbose = o->verbose };
 	struct symbol_options so = { .debuginfod = o->debuginfod,
 				     /*
-				      * A hook shows names during tracing (top), so fetch names at
+				      * A hook (top) shows names during tracing, so fetch names at
 				      * once.
 				      */
 				     .fetch_at_once = c->hook != NULL };
@@ -216,8 +216,8 @@ static int add_words(struct capture *c, int pid)
 	int err = tracker_add_words(c->tracker, pid);
 
 	/*
-	 * Other errors mean that the process has ended or cannot be read. If it still runs, a
-	 * program is examined when the process executes it.
+	 * Other errors mean that the process has ended or cannot be read. If it still runs, the
+	 * next program that it executes is examined.
 	 */
 	return err == -ENOMEM ? err : 0;
 }
@@ -366,7 +366,10 @@ int capture_set_up(struct capture *c)
 		err = find_targets(c);
 	if (err)
 		return err;
-	/* The reader must get a CPU when the rings fill; it uses little CPU time. */
+	/*
+	 * Raise the priority, because sbt-trace must get a CPU when the rings fill up. It uses
+	 * little CPU time.
+	 */
 	if (setpriority(PRIO_PROCESS, 0, -10))
 		msg_verbose(c->options.verbose, "cannot raise the priority: %s", strerror(errno));
 	modules_follow_priority(c->modules);

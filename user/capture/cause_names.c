@@ -38,7 +38,7 @@ static const char *cause_names_task(void *ctx, uint32_t tid)
 
 	/*
 	 * Prefer the name that the task had when the BPF programs saw it. They keep no name of a
-	 * traced thread that took no CPU from other threads; it is in /proc.
+	 * traced thread that took no CPU from other threads: read it from /proc.
 	 */
 	if (attach_task_name(w->attach, tid, &w->task) &&
 	    proc_comm((int)tid, (int)tid, w->task.comm))
@@ -64,8 +64,8 @@ static const char *cause_names_mapping(void *ctx, uint32_t tgid, uint32_t inc, u
 	switch (w->file.mode) {
 	case SBT_MAPPING_FILE:
 		/*
-		 * The kernel's name for shared anonymous memory. A file's own name contains no
-		 * slash.
+		 * "dev/zero" is the kernel's name for shared anonymous memory. The name of a real
+		 * file contains no slash.
 		 */
 		if (!strcmp(w->file.name, "dev/zero"))
 			return "shared anonymous memory";
@@ -77,7 +77,7 @@ static const char *cause_names_mapping(void *ctx, uint32_t tgid, uint32_t inc, u
 	}
 }
 
-/* Describe a file that is in no directory, by the name that anon_inode_getfile() got. */
+/* Describe a file that is in no directory, by the name that was passed to anon_inode_getfile(). */
 static const char *anonymous_words(const char *name)
 {
 	static const struct {
@@ -123,8 +123,8 @@ static const char *cause_names_file(void *ctx, uint64_t inode)
 	case S_IFREG: /* anonymous files since Linux 6.16 */
 	case 0:
 		/*
-		 * A user's file may be called "inotify", but it has a file type. A name in brackets
-		 * is hardly that of a user's file.
+		 * A user's file may be called "inotify", but then it has a file type. A name in
+		 * brackets is unlikely for a user's file.
 		 */
 		if (*name == '[' || !w->file.mode)
 			words = anonymous_words(name);

@@ -17,7 +17,10 @@ struct counting {
 	const char *names[COUNTERS_MAX];
 	/* bit mask of the counters that are software events, which count all the time */
 	uint32_t plain;
-	/* bit masks of the counters that are kept with a thread's time */
+	/*
+	 * bit masks of the counters of context switches and of page faults, which are kept with a
+	 * thread's time
+	 */
 	uint32_t switches, faults;
 	struct session_counter shown[COUNTERS_MAX];
 	uint32_t instructions, cycles; /* indices of these counters; MODEL_NONE: not counted */

@@ -29,9 +29,9 @@ static void note_single_thread(const struct diagnostics *r)
 		    b->team_max == 1 && b->objects > 1) {
 			remark_note(REMARK_WARN, "user_barrier", 0,
 				    "-b: barriers of user functions are distinguished by an "
-				    "argument, and no two threads met at the same barrier: give "
+				    "argument, and no two threads crossed the same barrier: give "
 				    "@N, the number of the argument that is the barrier, or @all "
-				    "if all callers meet");
+				    "if all callers wait for each other");
 			return;
 		}
 	}
@@ -81,11 +81,15 @@ static void note_teams(const struct diagnostics *r)
 			    (unsigned long long)counts.lost_team);
 }
 
-/* For adding the times of threads that still run. The exit event of a thread contains its times. */
+/*
+ * Context for adding the times of threads that still run. The times of other threads are in their
+ * exit events.
+ */
 struct alive {
 	struct feed *feed;
 	uint32_t tgid;
-	uint64_t now_ns, tick_ns; /* time since boot; ns of one tick of start_ticks */
+	/* now_ns: time since boot; tick_ns: length of one tick of start_ticks */
+	uint64_t now_ns, tick_ns;
 };
 
 static void note_thread(void *ctx, int tid)
@@ -139,9 +143,9 @@ static bool note_spinning(const struct diagnostics *r)
 
 #define CANDIDATES_SHOWN 5
 #define BATCHES_LEAST	 2 /* least number of groups of waits that ended together */
-/* the same for two threads: two users of a queue leave together by chance */
+/* BATCHES_LEAST for two threads, because two users of a queue may leave together by chance */
 #define BATCHES_PAIR	 8
-#define UNEVEN_LEAST	 8 /* rounds with different threads than the round before */
+#define UNEVEN_LEAST	 8 /* least number of rounds with other threads than the round before */
 
 struct candidates {
 	const struct diagnostics *remarks;
@@ -460,7 +464,7 @@ static void note_echo(const struct diagnostics *r, const struct discover_object 
 
 /*
  * Report a wait that looks like the second phase of an episode, but lasts long. Threads may do
- * something else before it.
+ * other work before this wait.
  */
 static void note_echo_long(const struct diagnostics *r, const struct discover_object *o)
 {
@@ -566,7 +570,7 @@ static void note_candidates(const struct diagnostics *r)
 	}
 	if (c.n > CANDIDATES_SHOWN)
 		remark_note(REMARK_HINT, "candidate", 0,
-			    "and %u more objects at which threads may have met",
+			    "and %u more objects at which threads may have waited for each other",
 			    c.n - CANDIDATES_SHOWN);
 }
 
@@ -730,8 +734,7 @@ static void note_not_looked_for(const struct diagnostics *r)
 		return;
 	remark_note(REMARK_HINT, "not_looked_for", 0,
 		    "unnamed barriers (on condition variables or futexes) and fork-join rounds "
-		    "were not "
-		    "looked for; %s",
+		    "were not looked for; %s",
 		    o->mode == OPTIONS_SYSTEM && o->aggregate
 			    ? "without --aggregate, and with --discover, they are"
 		    : o->mode == OPTIONS_SYSTEM ? "with --discover they are"
@@ -847,6 +850,6 @@ void diagnostics_unnamed(const struct address_spaces *spaces)
 			    "--debuginfod: the servers did not answer within a minute and were not "
 			    "asked again: names come from local files only");
 	if (more)
-		remark_note(REMARK_WARN, "unnamed", 0,
-			    "and %u more files of which not all names are known", more);
+		remark_note(REMARK_WARN, "unnamed", 0, "and %u more files with unknown names",
+			    more);
 }

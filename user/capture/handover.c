@@ -202,7 +202,7 @@ int handover_follow(const struct job *job, struct handover_events *reported)
 	if (fd < 0)
 		return fd;
 	go = read_all(fd, &c, 1) == 1 && c == 'g';
-	/* Another version of sbt-trace sends only this character. */
+	/* An sbt-trace of another version sends nothing after this character. */
 	if (go && read_all(fd, reported, sizeof(*reported)) != sizeof(*reported))
 		memset(reported, 0, sizeof(*reported));
 	reported->record[PATH_MAX - 1] = reported->output[PATH_MAX - 1] = '\0';

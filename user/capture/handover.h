@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * mpirun sbt-trace COMMAND starts one sbt-trace for each rank. The sbt-trace of the first rank on a
- * machine traces all local ranks. Each other sbt-trace hands its process over to it, waits until it
- * is ready, and then executes COMMAND. So the launcher is still the parent of its ranks. The other
- * ranks connect to a socket that is named after job and user.
+ * machine traces all local ranks. Every other sbt-trace hands its process over to the first, waits
+ * until the first is ready, and then executes COMMAND. So the launcher is still the parent of its
+ * ranks. The other ranks connect to a socket that is named after job and user.
  */
 #ifndef CAPTURE_HANDOVER_H
 #define CAPTURE_HANDOVER_H

@@ -10,7 +10,7 @@
 #include "base/msg.h"
 
 #define PAUSE_NS  SBT_LOOKS_NS
-/* Number of further reports for which a process with a candidate barrier keeps its probes. */
+/* A process with a candidate barrier keeps its probes for this number of further reports. */
 #define HOPES_MAX 4
 
 /* The kind of probes that are hot. */
@@ -40,7 +40,7 @@ struct hot {
 	struct hot_process **active; /* running processes */
 	uint32_t nactive, cap;
 	uint32_t *tgids; /* scratch memory of `cap` entries */
-	uint64_t fed_ns; /* all events until then have been processed */
+	uint64_t fed_ns; /* all events up to this time have been processed */
 	int verbose;
 };
 
@@ -225,7 +225,10 @@ static bool begin_pause(struct hot *h, struct hot_process *p, enum hot_kind kind
 	struct hot_probes *of = &p->probes[kind];
 	int err;
 
-	/* Barriers are only known after all events until the report have been processed. */
+	/*
+	 * Barriers are only known after all events up to the time of the report have been
+	 * processed.
+	 */
 	if (!of->reported_ns || (kind == HOT_CONDS && of->reported_ns > h->fed_ns))
 		return false;
 	of->reported_ns = 0;
@@ -253,7 +256,7 @@ static bool end_pause(struct hot *h, struct hot_process *p, enum hot_kind kind, 
 
 	if (!of->since_ns || now_ns < of->since_ns + of->pause_ns)
 		return false;
-	/* The process may be ending, which is reported soon. Otherwise, try again later. */
+	/* After an error, try again later. The process may be ending, which is reported soon. */
 	if (rest(h, p, kind, false))
 		return false;
 	pause_over(of, now_ns);

@@ -28,13 +28,14 @@ void hot_free(struct hot *hot);
 /* Note an event at once; hot_step() acts on it. Return 0 or -ENOMEM. */
 int hot_event(struct hot *hot, const struct sbt_event *event);
 /*
- * Remove hot probes, and attach paused ones again after their pause. @fed_ns: all events until then
- * have been processed. Return 0 or -ENOMEM.
+ * Remove hot probes, and attach paused ones again after their pause. All events up to @fed_ns have
+ * been processed. Return 0 or -ENOMEM.
  */
 int hot_step(struct hot *hot, uint64_t now_ns, uint64_t fed_ns);
 /*
  * Return the time of the oldest report of hot probes that hot_step() has not handled; 0: none.
- * hot_step() handles a report once all events until then have been processed. @hot may be NULL.
+ * hot_step() handles a report once all events up to the time of the report have been processed.
+ * @hot may be NULL.
  */
 uint64_t hot_reported_ns(const struct hot *hot);
 

@@ -40,7 +40,10 @@ static const struct {
 
 static const char *const mpi_files[] = { "libmpi.so*", "libmpich.so*", "libmpi_mt.so*" };
 
-/* Call @each for each installed file of this name, until it returns true. Return whether it did. */
+/*
+ * Call @each for each installed file of this name, until @each returns true. Return whether @each
+ * returned true.
+ */
 static bool each_file(const char *file, bool (*each)(void *ctx, const char *path), void *ctx)
 {
 	bool done = false;

@@ -29,7 +29,7 @@
 struct watched {
 	uint32_t inc; /* differs when another process reuses the index */
 	uint64_t crossings; /* number of all crossings at the last look */
-	/* the same members of `sums`, at the last look */
+	/* these members of `sums` as they were at the last look */
 	uint64_t switches, slept, interference_ns;
 	struct model_sums sums; /* sums at this look */
 	/* by probe group: number of crossings at the last look */
@@ -49,7 +49,7 @@ struct watched {
 struct leaving {
 	uint32_t tgid, inc;
 	struct model_detached detached;
-	/* the detaching is complete after all events until this time have been processed */
+	/* the detaching is complete after all events up to this time have been processed */
 	uint64_t known_ns;
 };
 
@@ -267,9 +267,10 @@ static uint64_t never_alone(const struct limit *l, uint32_t proc)
 }
 
 /*
- * Return the probe group to consider as number @probe_site, because a probe group counts in one set
- * only. Futexes come first: they can be detached alone or with any other group. Functions come
- * before their family, because they can be detached with or without the family.
+ * Return the probe group to consider at position @probe_site. The order matters, because each group
+ * is counted only in the first set that contains it. Futexes come first: they can be detached alone
+ * or with any other group. Functions come before their family, because they can be detached with or
+ * without the family.
  */
 static uint8_t probe_group_at(uint32_t probe_site)
 {
@@ -316,7 +317,7 @@ static uint64_t known_crossings(const struct watched *w)
 	return known;
 }
 
-/* Distribute crossings that were lost or not processed yet in proportion to the known crossings. */
+/* Add the crossings that were lost, or not processed yet, in proportion to the known crossings. */
 static void spread_lost(uint64_t known, struct ceiling_process *out)
 {
 	uint32_t i;
@@ -328,8 +329,8 @@ static void spread_lost(uint64_t known, struct ceiling_process *out)
 
 /*
  * Return the cost in ns of reading events, per crossing since the last look. sbt-trace reads the
- * events of all processes, and any thread may lose its CPU for that. So all crossings share the
- * cost equally.
+ * events of all processes, and may take the CPU from any thread to do so. All crossings therefore
+ * share the cost equally.
  */
 static double read_ns(const struct limit *l)
 {
@@ -496,8 +497,8 @@ static uint32_t cost_ppm(const struct ceiling_verdict *v)
 }
 
 /*
- * Stop tracing a process, or some of its probe groups, from @t_ns on. Earlier events are still to
- * be processed.
+ * Stop tracing a process, or some of its probe groups, from @t_ns on. Events before @t_ns have not
+ * been processed yet.
  */
 static int detached(struct limit *l, uint32_t proc, const struct ceiling_process *all,
 		    const struct ceiling_verdict *v, uint64_t t_ns)
@@ -754,7 +755,10 @@ static int leave(struct limit *l, const struct leaving *leaving)
 	if (!whole)
 		return l->error;
 	err = model_detached(l->env.model, leaving->tgid, leaving->inc, &leaving->detached);
-	/* Readers of the recording that do not know --cost-limit see the process end. */
+	/*
+	 * Older readers of the recording, which do not know --cost-limit, see this as the end of
+	 * the process.
+	 */
 	if (!err)
 		err = model_end_process(l->env.model, leaving->tgid, leaving->inc,
 					leaving->detached.t_ns);

@@ -209,7 +209,7 @@ static int run_once(void (*run)(struct side *s), const int cpus[2], double *ns)
 		if (err)
 			break;
 	}
-	/* Do not join: the only thread waits at the barrier forever, and still uses *p. */
+	/* Do not join the only thread: it waits at the barrier forever, and still uses *p. */
 	if (err && n == 1)
 		return err;
 	while (n)
@@ -239,8 +239,8 @@ static int run_median(void (*run)(struct side *s), int a, int b, double *ns)
 /* --- measurements with one thread ------------------------------------------------------------- */
 
 /*
- * Measure a crossing of a barrier alone, less the wake-up call that it contains: wake_time covers
- * that call.
+ * Measure how long one thread alone takes to cross a barrier, without the wake-up call in the
+ * barrier, because wake_time covers this call.
  */
 static int single_thread_barrier(double *ns)
 {

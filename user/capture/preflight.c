@@ -48,8 +48,8 @@ int preflight_check(void)
 	if (missing) {
 		report_sysctls(no_bpf);
 		msg_error(geteuid() ? "run it as root: sudo sbt-trace ...; or, to trace your own "
-				      "processes, give the program the two capabilities: setcap "
-				      "cap_bpf,cap_perfmon=ep"
+				      "processes, give sbt-trace these two capabilities: sudo "
+				      "setcap cap_bpf,cap_perfmon=ep PATH_OF_SBT_TRACE"
 				    : "root in this container or service does not have it: "
 				      "sbt-trace doctor says how to grant it");
 		return -EPERM;
@@ -118,7 +118,10 @@ void preflight_drop(uint64_t keep, int verbose)
 			    strerror(-err));
 }
 
-/* Get the depth of a cgroup below the root of its mount. BPF programs look up an ancestor by it. */
+/*
+ * Get the depth of a cgroup below the root of its mount. BPF programs look up an ancestor cgroup by
+ * its depth.
+ */
 static int cgroup_level(const char *real, uint8_t *level)
 {
 	char path[PATH_MAX];

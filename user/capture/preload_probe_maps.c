@@ -90,7 +90,10 @@ static void map_pattern(struct preload_maps *preload_maps, const char *pattern)
 	globfree(&found);
 }
 
-/* The first OpenMP regions begin soon after the library is loaded, so it is examined before. */
+/*
+ * Examine the OpenMP libraries in advance, because the first region begins soon after they are
+ * loaded.
+ */
 void preload_maps_openmp(struct preload_maps *preload_maps)
 {
 	map_pattern(preload_maps, "/usr/lib/*-linux-gnu/libgomp.so.1");
@@ -121,8 +124,8 @@ static void map_if_mpi(void *ctx, const char *name, struct module *m)
 }
 
 /*
- * Map a program. After an MPI launcher, also map the MPI library that the program needs, in any
- * directory.
+ * Map a program. If an MPI launcher starts the program, also map the MPI library that the program
+ * needs, whatever its directory.
  */
 static void map_program(struct preload_maps *preload_maps, struct modules *modules,
 			const char *path)

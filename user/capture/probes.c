@@ -33,8 +33,8 @@ void probes_free(struct probes *p)
 }
 
 /*
- * Mark the module as probed, for process @tgid if probes are by process. Return whether it was
- * marked before.
+ * Mark the module as probed. If each process has its own probes, mark it only for process @tgid.
+ * Return whether it was marked before.
  */
 static bool already(struct probes *p, struct module *m, uint32_t tgid)
 {
@@ -113,7 +113,8 @@ static const char *why_not(int err)
 	switch (err) {
 	case -EADDRINUSE:
 		/*
-		 * Before Linux 5.15, a probe is identified by its offset in the page and the code.
+		 * Before Linux 5.15, a probe is identified by its offset in the page and by the
+		 * code there.
 		 */
 		return "two probes have the same offset in a page and the same code, which this "
 		       "kernel cannot distinguish: Linux 5.15 can";
@@ -204,9 +205,13 @@ int probes_rest(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc,
 	return attach_waits(p->attach, groups, n, &wakes, (int)tgid);
 }
 
-/* One kind of functions, and how to probe it for one process. */
+/*
+ * A kind of waiting functions (for turns, on semaphores), and how to probe them for a single
+ * process.
+ */
 struct alone {
-	struct hash *done; /* (module, tgid, inc): 1 attached, 2 impossible */
+	/* (module, tgid, inc) -> 1: probes are attached; 2: they are impossible */
+	struct hash *done;
 	const struct module_waits *waits;
 	int (*attach)(struct attach *a, const struct attach_group *g, int pid);
 	const char *what;
@@ -296,7 +301,8 @@ static bool has_two_ends(const struct module_probe_site *probe_site)
 }
 
 /*
- * Report that the ends of parallel regions that run @from, or one of @n - 1 others, are not seen.
+ * Report that the ends of parallel regions are not seen if the regions run @from or one of @n - 1
+ * other functions.
  */
 static void report_no_join(const struct module *m, const struct module_probe_site *from, uint32_t n)
 {
@@ -317,7 +323,10 @@ static int attach_one(struct probes *p, struct module *m, const struct module_pr
 	struct attach_probe_site probe_site;
 	int err;
 
-	/* Programs may mark accesses often, and only a recording contains them. */
+	/*
+	 * Programs may mark accesses often, so probe these markers only for a recording, which
+	 * alone contains the accesses.
+	 */
 	if (from->spec.role == SBT_ROLE_MARK_ACCESS && !p->options->accesses)
 		return 0;
 	if (from->error) {
@@ -387,8 +396,8 @@ static uint32_t fill_alike(const struct probes *p, const struct module *m, uint3
 }
 
 /*
- * Attach the probe sites of a file together, because MPI libraries have dozens. Set @done for each
- * probe site that is attached.
+ * Attach the probe sites of a file together, because MPI libraries have dozens of them. Set @done
+ * for each probe site that is attached.
  */
 static void attach_common(struct probes *p, const struct module *m, int pid, bool *done)
 {

@@ -71,19 +71,20 @@ void probes_tasks(struct probes *probes, struct module *module, uint32_t tgid);
 void probes_remove_file(struct probes *probes, struct module *module);
 /*
  * Probe where threads of one process wait in this file; other processes do not hit these probes.
- * Return 0 or -errno; -ESRCH: the process has ended. Later calls return -ESRCH again, but 0 after
- * other errors.
+ * Return 0 or -errno; -ESRCH: the process has ended. After -ESRCH, later calls return -ESRCH again.
+ * After other errors, later calls return 0.
  */
 int probes_waits(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
 /*
- * Pause (@rest) the same probes for one process, except those on joining threads, or resume them.
- * Call attach_waits_remove() for the earlier probes afterwards. -ENOTSUP: the probes are shared.
+ * If @rest is set, pause the probes that probes_waits() attached for one process, except those on
+ * joining threads. Otherwise resume them. Call attach_waits_remove() for the earlier probes
+ * afterwards. Return 0, -ENOTSUP if the probes are shared, or -errno.
  */
 int probes_rest(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc,
 		bool rest);
 /*
- * Probe where threads of one process wait for their turn in this file. Return 0 or -errno.
- * probes_turns_again() attaches probes again that ATTACH_WAITS_TURNS removed.
+ * Probe where threads of one process wait for their turn in this file. Return 0 or -errno. After
+ * ATTACH_WAITS_TURNS has removed these probes, probes_turns_again() attaches them again.
  */
 int probes_turns(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
 int probes_turns_again(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);

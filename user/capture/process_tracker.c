@@ -255,8 +255,8 @@ static void note_thread(void *ctx, int tid)
 	if (proc_waits_at(w->pid, tid, &address))
 		return;
 	/*
-	 * Recording began some moments ago. A thread that runs now, or has arrived since, may have
-	 * left a barrier unseen. If that thread were treated as outside, all its episodes would be
+	 * Recording began a moment ago. A thread that runs now, or has arrived since, may have left
+	 * a barrier unseen. If that thread were treated as outside, all its episodes would be
 	 * shifted by one.
 	 */
 	if (attach_is_inside(w->t->attach, (uint32_t)tid))
@@ -493,8 +493,8 @@ struct tracker_scan tracker_scan_once(struct tracker *t, int pid)
 
 /*
  * Return whether a dynamic linker has finished by now. If the linker was probed only now, it may
- * already have passed its probe, and no other event would report its end. If it has not finished,
- * the probe will report the end.
+ * already have passed the probed instruction, and no other event would report its end. If it has
+ * not finished, the probe will report the end.
  */
 static bool linker_done_meanwhile(bool partial, int pid)
 {
@@ -642,7 +642,9 @@ static void on_fork(struct tracker *t, const struct sbt_event *event)
 		tracker_starting_add(t, event->tgid, event->inc, true);
 	if (child)
 		tracker_examine_forked(t, child);
-	/* If the parent was settled between the fork and now, the child still has its flag. */
+	/*
+	 * If the parent was settled after the fork, the child still has the parent's earlier flag.
+	 */
 	if (parent && parent->settled)
 		attach_flag_process(t->attach, event->tgid, event->inc, 0, SBT_PROC_FRESH);
 }

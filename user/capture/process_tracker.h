@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Find the code that the traced processes run, attach the needed probes, choose how departures are
- * seen, and resume processes that were stopped for this. It acts on events from the kernel at once,
- * before the model sees them.
+ * seen, and resume processes that were stopped for this. The tracker acts on events from the kernel
+ * at once, before the model gets the events.
  */
 #ifndef CAPTURE_PROCESS_TRACKER_H
 #define CAPTURE_PROCESS_TRACKER_H
@@ -55,9 +55,9 @@ void tracker_glance(struct tracker *tracker, const struct sbt_event *event);
 /* Act on an event at once. */
 void tracker_event(struct tracker *tracker, const struct sbt_event *event);
 /*
- * Pause (@rest) the probes on condition variables of the process, or resume them. On return the new
- * probes are attached, and the caller must remove the earlier ones. Return 0, -ENOENT if the
- * process is unknown, -ENOTSUP or -errno.
+ * If @rest is set, pause the probes on condition variables of the process. Otherwise resume them.
+ * On return the new probes are attached, and the caller must remove the earlier ones. Return 0,
+ * -ENOENT if the process is unknown, -ENOTSUP or -errno.
  */
 int tracker_rest(struct tracker *tracker, uint32_t tgid, uint32_t inc, bool rest);
 /*
@@ -77,7 +77,7 @@ void tracker_mapped(struct tracker *tracker, void (*each)(void *ctx, const struc
 int tracker_mapped_fd(const struct tracker *tracker, uint32_t i);
 /* Examine processes in which the dynamic linker was running. Call it at tracker_due(). */
 void tracker_settle(struct tracker *tracker);
-/* Return when tracker_settle() is due: CLOCK_MONOTONIC, 0 never. */
+/* Return when tracker_settle() is due (CLOCK_MONOTONIC), or 0 for never. */
 uint64_t tracker_due(const struct tracker *tracker);
 /* Count the possible losses of processes that were not examined by @end_ns, the end of tracing. */
 void tracker_end(struct tracker *tracker, uint64_t end_ns);
@@ -98,8 +98,8 @@ uint64_t tracker_unprobed(const struct tracker *tracker);
  */
 void tracker_unseen(const struct tracker *tracker, uint64_t *late, uint64_t *unseen);
 /*
- * Get the number of processes that traced processes created, and of programs that these executed,
- * except COMMAND.
+ * Set *made to the number of processes that traced processes created, and *executed to the number
+ * of programs that traced processes executed, without COMMAND.
  */
 void tracker_made(const struct tracker *tracker, uint64_t *made, uint64_t *executed);
 /* Return a descriptor that is readable when a file with probes is written to; -1: not watched. */
@@ -117,7 +117,8 @@ struct feed_processes tracker_for_feed(struct tracker *tracker);
  */
 void tracker_note_waiting(struct tracker *tracker, int pid);
 /*
- * Print what was searched for, and where, if nothing was found. @aggregate: only pthread barriers.
+ * Print what was searched for, and where, if nothing was found. @aggregate: only pthread barriers
+ * were searched for.
  */
 void tracker_explain(const struct tracker *tracker, bool aggregate);
 /* Report the files in which waits are inlined, so that there is no function to probe. */

@@ -19,7 +19,7 @@
 #include "target/linker.h"
 #include "target/proc.h"
 
-/* The same times as in process_tracker_linker.c, for processes that already ran. */
+/* These times equal those in process_tracker_linker.c, which are for processes that already ran. */
 #define LINKER_NS   500000u
 #define LINKER_LONG 1000000000u
 #define LINKER_PART 8
@@ -239,8 +239,9 @@ static uint64_t forked_ns(const struct tracker *t, const struct birth *b, uint64
 }
 
 /*
- * Return whether the process may have crossed barriers before its files were probed. A single
- * thread crosses none, unless it is an MPI rank. *path: the path of the file.
+ * Return whether the process may have crossed barriers before its files were probed. A process with
+ * a single thread crosses no barrier, unless it is an MPI rank. Set *path to the path of such a
+ * file.
  */
 static bool ran_before_probes(const struct tracker *t, const struct birth *b, uint64_t until_ns,
 			      bool ranks, const char **path)
@@ -266,7 +267,10 @@ static bool ran_before_probes(const struct tracker *t, const struct birth *b, ui
 	return false;
 }
 
-/* Limit of late_of: the end of an untraced process is not reported, so entries stay. */
+/*
+ * Maximum number of entries in late_of. Entries stay, because the end of an untraced process is not
+ * reported.
+ */
 #define LATE_MAX 4096
 
 void tracker_count_late(struct tracker *t, uint32_t tgid)

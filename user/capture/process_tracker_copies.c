@@ -71,7 +71,10 @@ static int open_mapped(const struct search *s, const struct maps_entry *e, int f
 	return fd < 0 ? -errno : fd;
 }
 
-/* Return whether the file has a copied breakpoint. Another file may be mapped there by now. */
+/*
+ * Return whether the file has a copied breakpoint. Another file may by now be mapped at the
+ * address.
+ */
 static bool in_file(const struct search *s, int fd, uint64_t offset)
 {
 	uint64_t from = offset < COPIES_AROUND ? 0 : offset - COPIES_AROUND;
@@ -352,8 +355,8 @@ static void search_close(struct search *s)
 }
 
 /*
- * Report the copies that were found. An untraced process has copied probes that all processes
- * share; the report does not contain it.
+ * Report the copies that were found. If @traced is false, the process has copied probes that all
+ * processes share, and the report does not contain the process.
  */
 static void report_copies(const struct tracker *t, const struct search *s, bool traced)
 {

@@ -31,7 +31,9 @@ struct tracker {
 	struct sbt_event *mapped; /* events about mapped code that have not been handled yet */
 	uint32_t nmapped, mapped_cap;
 	struct hash changes; /* tgid -> number of reports that the process mapped code */
-	/* tgid with a probe on its own dynamic linker -> probes_loader()'s leader */
+	/*
+	 * tgid of processes with a probe on their own dynamic linker -> @leader of probes_loader()
+	 */
 	struct hash named;
 	/* tgid of traced processes without a probe on their own dynamic linker */
 	struct hash unnamed;
@@ -119,7 +121,9 @@ bool tracker_is_birth(const struct tracker *t, uint32_t tgid);
 bool tracker_birth_maps(struct tracker *t, const struct mappings_event *m);
 /* Probe the files that were mapped since the last call. */
 void tracker_births_examine(struct tracker *t);
-/* Decide how to trace programs that are due. @read reads the mappings until now. */
+/*
+ * Decide how to trace programs that are due. @read reads all mappings that were reported until now.
+ */
 void tracker_births_settle(struct tracker *t, void (*read)(struct tracker *t));
 /*
  * Count the undecided processes that may have crossed barriers before @end_ns, the end of tracing.
@@ -129,7 +133,7 @@ void tracker_births_end(struct tracker *t, uint64_t end_ns);
 bool tracker_still_mapped(const struct module *module);
 /* Remove the probes of a rewritten file and forget its program. */
 void tracker_forget_file(struct tracker *t, struct module *module);
-/* Return when tracker_births_settle() is due: CLOCK_MONOTONIC, 0 never. */
+/* Return when tracker_births_settle() is due (CLOCK_MONOTONIC), or 0 for never. */
 uint64_t tracker_births_due(const struct tracker *t);
 /* Count a process that may have crossed barriers before its files were probed. */
 void tracker_count_late(struct tracker *t, uint32_t tgid);
@@ -143,7 +147,7 @@ void tracker_copied_forget(struct tracker *t);
 
 /* process_tracker_waits.c */
 void tracker_examine_turns(struct tracker *t, struct address_space *space);
-/* @running: the process was not stopped, so its threads may already wait. */
+/* @running: the process was not stopped, so its threads may already be waiting. */
 int tracker_examine_waits(struct tracker *t, struct address_space *space, bool running);
 /* Handle a fork. */
 void tracker_examine_forked(struct tracker *t, struct address_space *child);
@@ -153,8 +157,8 @@ void tracker_examine_forked(struct tracker *t, struct address_space *child);
 void tracker_note_rank(struct tracker *t, uint32_t tgid, const struct job *job,
 		       const struct untraced *untraced, const char *program);
 /*
- * With -a, note the untraced calls of a process that is not traced, and is never traced if it
- * crosses no barrier.
+ * With -a, note the untraced calls of a process that is not traced yet. If the process crosses no
+ * barrier, it is never traced.
  */
 void tracker_scan_rank(struct tracker *t, int pid, const struct maps *maps);
 void tracker_free_ranks(struct tracker *t);

@@ -43,8 +43,8 @@ static uint32_t mapped_times(const struct tracker *t, uint32_t tgid)
 }
 
 /*
- * Note code that a process has mapped. Linkers of named processes report it before the code runs;
- * for other processes it is only known a moment later.
+ * Note code that a process has mapped. The linker of a named process reports the mapping before the
+ * code runs. For other processes, the kernel reports it a moment later.
  */
 static void on_mapped(void *ctx, const struct mappings_event *m)
 {
@@ -100,8 +100,8 @@ int tracker_mapped_fd(const struct tracker *t, uint32_t i)
 
 /*
  * Each mapping of any process wakes sbt-trace up. So reports are requested only while a traced
- * process has no probe on its own linker, and until the next tracker_step() afterwards: starting
- * and stopping the reports interrupts all CPUs. Return true if this call starts them.
+ * process has no probe on its own linker. They end at the next tracker_step() after that, because
+ * starting and stopping the reports interrupts all CPUs. Return true if this call starts them.
  */
 bool tracker_watch(struct tracker *t)
 {
@@ -223,7 +223,7 @@ void tracker_settle(struct tracker *t)
 	uint32_t i;
 
 	tracker_births_settle(t, read_mappings);
-	/* Entries may be added or moved meanwhile. */
+	/* Entries may be added or moved during the loop. */
 	for (i = t->nstarting; i-- > 0;) {
 		if (t->starting[i].due_ns > now)
 			continue;
@@ -256,7 +256,7 @@ void tracker_mapped(struct tracker *t, void (*each)(void *ctx, const struct sbt_
 
 	read_mappings(t);
 	tracker_births_examine(t);
-	/* Entries may be added meanwhile. */
+	/* Entries may be added during the loop. */
 	for (i = 0; i < t->nmapped; i++) {
 		e = t->mapped[i];
 		space = e.inc ? address_space_find(t->spaces, e.tgid, e.inc) : NULL;

@@ -441,7 +441,9 @@ void run_facts_live_folded(struct run_facts_live *p, const struct model_proc *fr
 		to->handler_ns += space->handler_ns;
 		to->spent += space->spent;
 	}
-	/* Without memory, the cost estimate omits the hits of this process without crossings. */
+	/*
+	 * If memory runs out, the cost estimate omits this process's hits that were no crossings.
+	 */
 	if (p->hot)
 		hot_fold(p->hot, &one, &sum);
 }

@@ -38,7 +38,8 @@ struct run_facts_live {
 	struct recording *recording; /* NULL: none */
 	int64_t realtime_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 	struct report_loss losses[RUN_FACTS_LIVE_LOSSES];
-	struct sbt_counts base; /* counts when tracing began, after calibration: subtracted */
+	/* counts when tracing began, which are subtracted from all later counts */
+	struct sbt_counts base;
 	uint64_t produced_base, consumed_base;
 	uint64_t late_base, unseen_base;
 	/* counts when they were last read; at the end of tracing for the last time */
@@ -49,7 +50,7 @@ struct run_facts_live {
 	/* price by return probe on a single-stepped instruction; unknown: not needed */
 	struct attach_price price_stepped;
 	struct attach_price price_exit; /* price by probes on exits */
-	double price_excluded; /* ns for a hit that records nothing; NAN: not needed */
+	double price_excluded; /* cost of a hit that records nothing, ns; NAN: not needed */
 	struct attach_price shown; /* the price that the report shows if there are no crossings */
 	char left_out[FAMILY_NAMES]; /* text for report_env.left_out */
 	/* Handler time of all processes (sbt_crossing.handler_ns), when it was last read. */
@@ -80,7 +81,7 @@ void run_facts_live_prices(struct run_facts_live *run_facts_live, struct attach_
  */
 int run_facts_live_prices_all(struct run_facts_live *run_facts_live, void (*drain)(void *ctx),
 			      void *ctx);
-/* Update the costs since run_facts_live_base() that are not kept for each process. */
+/* Update the costs that are not kept for each process. They count from run_facts_live_base(). */
 const struct report_env *run_facts_live_priced(struct run_facts_live *run_facts_live);
 /* Return the known cost of one crossing for this process in ns; NAN: unknown. */
 double run_facts_live_price(struct run_facts_live *run_facts_live, const struct model_proc *proc);

@@ -53,8 +53,8 @@ int tty_capture_begin(struct tty_capture *a, bool command)
 	}
 	fflush(NULL);
 	/*
-	 * sbt-trace reads the pipe itself: if only it writes, dropping output is better than
-	 * blocking.
+	 * sbt-trace itself reads the pipe. If it is also the only writer, dropping output is better
+	 * than blocking.
 	 */
 	fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES);
 	if (!command)

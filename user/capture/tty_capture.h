@@ -27,7 +27,7 @@ struct tty_capture {
 };
 
 /*
- * Redirect stdout and stderr where they are the terminal. @command: also redirect stdin from
+ * Redirect stdout and stderr if they are the terminal. @command: also redirect stdin from
  * /dev/null, because sbt-trace reads the keys. Return 0 or -errno, in which case nothing has
  * changed.
  */

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "cmd/command_text.h"
 
-#include <stddef.h>
+#include <stdio.h>
 
 #include "base/array.h"
 #include "cmd/nearest.h"
@@ -198,6 +198,25 @@ BARRIER SPEC SIGNALS
 },
 };
 /* clang-format on */
+
+void command_names(unsigned commands, char *out, size_t size)
+{
+	unsigned all = (1u << COMMANDS) - 1, missing = all & ~commands, i;
+	bool but = __builtin_popcount(missing) < __builtin_popcount(commands) / 2;
+	unsigned left = but ? missing : commands;
+	size_t at = (size_t)snprintf(out, size, "%s%s", but ? "all commands" : "",
+				     but && missing ? " but " : "");
+
+	for (i = 0; left && at < size; i++) {
+		if (!(left >> i & 1))
+			continue;
+		left &= ~(1u << i);
+		at += (size_t)snprintf(out + at, size - at, "%s%s", command_texts[i].name,
+				       !left		   ? ""
+				       : left & (left - 1) ? ", "
+							   : " and ");
+	}
+}
 
 const char *command_nearest(const char *word)
 {

@@ -5,6 +5,7 @@
 #define CMD_COMMAND_TEXT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum command {
 	COMMAND_TRACE,
@@ -37,6 +38,11 @@ struct command_text {
 
 extern const struct command_text command_texts[COMMANDS];
 
+/*
+ * Write the names of the commands in @commands, which are bits 1 << enum command, into @out, as
+ * "report, diff and series" or "all commands but top".
+ */
+void command_names(unsigned commands, char *out, size_t size);
 /* Return the command with the name nearest to @word; NULL: none is similar. */
 const char *command_nearest(const char *word);
 

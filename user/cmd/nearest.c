@@ -28,10 +28,10 @@ unsigned nearest_distance(const char *a, const char *b)
 		row[0] = (unsigned)i;
 		for (j = 1; j <= lb; j++) {
 			row[j] = row[j - 1] + 1;
-			if (i)
-				row[j] =
-					least(row[j], least(above[j] + 1,
-							    above[j - 1] + (a[i - 1] != b[j - 1])));
+			if (!i)
+				continue;
+			row[j] = least(row[j], above[j] + 1);
+			row[j] = least(row[j], above[j - 1] + (a[i - 1] != b[j - 1]));
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
 				row[j] = least(row[j], above_that[j - 2] + 1);
 		}

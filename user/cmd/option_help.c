@@ -99,18 +99,6 @@ static size_t left_width(unsigned commands, bool common)
 	return width;
 }
 
-/* Write the commands of a row into @out, as " (report, predict)". */
-static void commands_of(const struct option_row *row, char *out, size_t size)
-{
-	size_t at = 0, i;
-
-	for (i = 0; i < COMMANDS; i++)
-		if (row->commands >> i & 1)
-			at += (size_t)snprintf(out + at, size - at, "%s%s", at ? ", " : " (",
-					       command_texts[i].name);
-	snprintf(out + at, size - at, ")");
-}
-
 static void print_usage(const char *usage)
 {
 	const char *head = "Usage:", *end;
@@ -166,21 +154,20 @@ void option_help_short(void)
 void option_help_all(void)
 {
 	size_t width = left_width((1u << COMMANDS) - 1, false), group, i;
-	char suffix[128];
+	char names[128], suffix[136];
 
 	for (i = 0; i < COMMANDS; i++)
 		printf("%s sbt-trace %-8s %s\n", i ? "      " : "Usage:", command_texts[i].name,
 		       command_texts[i].summary);
-	puts("\nThe options of trace, and of the commands in parentheses:");
+	puts("\nThe options, with the commands that take them in parentheses:");
 	for (group = 0; group < OPTION_GROUPS; group++) {
 		printf("\n%s\n", option_group_titles[group]);
-		for (i = 0; i < noptions; i++) {
-			if (option_table[i].group != group)
+		array_for_each (row, option_table, noptions) {
+			if (row->group != group)
 				continue;
-			*suffix = '\0';
-			if (!(option_table[i].commands >> COMMAND_TRACE & 1))
-				commands_of(&option_table[i], suffix, sizeof(suffix));
-			print_row(&option_table[i], width, suffix);
+			command_names(row->commands, names, sizeof(names));
+			snprintf(suffix, sizeof(suffix), " (%s)", names);
+			print_row(row, width, suffix);
 		}
 	}
 }

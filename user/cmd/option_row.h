@@ -54,7 +54,11 @@ struct option_row {
 	bool common; /* shown by sbt-trace --help */
 	size_t offset, size; /* offset and size of the member of struct command_line */
 	double least, most, scale; /* for numbers: the limits, inclusive, and the factor */
-	int value; /* value for @take, if several options share the function */
+	/*
+	 * value for @take, if several options share the function; --pid: the number of processes
+	 * that one option may list (0: any)
+	 */
+	int value;
 	bool percent_sign; /* a number may end with "%" */
 	int (*take)(struct command_line *line, const struct option_row *row, char *value);
 };

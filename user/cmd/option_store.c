@@ -17,7 +17,10 @@
 
 static int wrong_value(const char *given, const char *value, const char *expected)
 {
-	msg_error("%s %s: %s is expected", given, value, expected);
+	if (*value)
+		msg_error("%s %s: %s is expected", given, value, expected);
+	else
+		msg_error("the value of %s is empty: %s is expected", given, expected);
 	return -EINVAL;
 }
 
@@ -186,12 +189,11 @@ int option_take_pids(struct command_line *line, const struct option_row *row, ch
 	static const struct option_row range = { .least = 1, .most = 1 << 30 };
 	struct options *o = &line->options;
 	char *list = strdup(value), *rest = list, *word;
-	int err = list ? 0 : -ENOMEM, *pids;
+	int err = list ? 0 : -ENOMEM, *pids, n = 0;
 	uint64_t pid;
 
-	(void)row;
 	while (!err && (word = strsep(&rest, ","))) {
-		err = parse_integer(word, &range, &pid);
+		err = row->value && n++ == row->value ? -EINVAL : parse_integer(word, &range, &pid);
 		if (err)
 			break;
 		pids = realloc(o->pids, (o->npids + 1) * sizeof(*pids));

@@ -5,10 +5,11 @@
 #include <float.h>
 #include <string.h>
 
-#include "../bpf/state.h"
+#include "base/array.h"
 #include "cmd/command_line.h"
 #include "cmd/nearest.h"
 #include "cmd/option_store.h"
+#include "sbt/state.h"
 
 #define TRACE	(1u << COMMAND_TRACE)
 #define RECORD	(1u << COMMAND_RECORD)
@@ -52,7 +53,7 @@ const struct option_row option_table[] = {
   .expected = "a list of process numbers" },
 { "pid", "PID", "list the barriers of this process as it is loaded",
   .letter = 'p', .group = GROUP_TARGET, .commands = LIST, CALL(option_take_pids),
-  .expected = "a process number" },
+  .value = 1, .expected = "one process number" },
 { "all", NULL, "trace every process, including those that start later",
   .letter = 'a', .group = GROUP_TARGET, .commands = CAPTURE, .common = true,
   CALL(option_take_all) },
@@ -282,13 +283,24 @@ const struct option_row *option_by_letter(enum command command, char letter)
 	return NULL;
 }
 
+unsigned option_commands(const char *name, char letter)
+{
+	unsigned commands = 0;
+
+	array_for_each (row, option_table, noptions)
+		if (name ? !strcmp(row->name, name) : row->letter && row->letter == letter)
+			commands |= row->commands;
+	return commands;
+}
+
 const char *option_nearest(enum command command, const char *word)
 {
 	struct nearest nearest = nearest_to(word);
-	size_t i;
 
-	for (i = 0; i < noptions; i++)
-		if (option_table[i].commands >> command & 1)
-			nearest_try(&nearest, option_table[i].name);
+	array_for_each (row, option_table, noptions)
+		if (row->commands >> command & 1)
+			nearest_try(&nearest, row->name);
+	array_for_each (row, option_table, noptions)
+		nearest_try(&nearest, row->name);
 	return nearest.best;
 }

@@ -20,7 +20,12 @@ extern const size_t noptions;
  */
 const struct option_row *option_by_name(enum command command, const char *name);
 const struct option_row *option_by_letter(enum command command, char letter);
-/* Return the option of @command with the name nearest to @word; NULL: none is similar. */
+/* Return the commands, as bits, that have the option @name; if that is NULL, the option @letter. */
+unsigned option_commands(const char *name, char letter);
+/*
+ * Return the option with the name nearest to @word, of @command if others are no nearer. NULL: none
+ * is similar.
+ */
 const char *option_nearest(enum command command, const char *word);
 
 #endif /* CMD_OPTION_TABLE_H */

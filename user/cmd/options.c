@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "cmd/options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
@@ -257,25 +258,6 @@ static const char *help_of(const struct command_line *line, char *out, size_t si
 	return out;
 }
 
-/*
- * Write the commands that have the option @name, or, if that is NULL, @letter, into @out. Return
- * whether there are any.
- */
-static bool commands_with(const char *name, char letter, char *out, size_t size)
-{
-	const struct option_row *row;
-	size_t at = 0, i;
-
-	for (i = 0; i < COMMANDS; i++) {
-		row = name ? option_by_name((enum command)i, name)
-			   : option_by_letter((enum command)i, letter);
-		if (row && row->commands >> i & 1)
-			at += (size_t)snprintf(out + at, size - at, "%s%s", at ? ", " : "",
-					       command_texts[i].name);
-	}
-	return at > 0;
-}
-
 /* Write the options that begin with @name into @out. Return whether there are any. */
 static bool options_from(enum command command, const char *name, char *out, size_t size)
 {
@@ -289,27 +271,65 @@ static bool options_from(enum command command, const char *name, char *out, size
 	return at > 0;
 }
 
+/* Write the name of the option in @word, without dashes and value, into @out. */
+static void name_of(const char *word, char *out, size_t size)
+{
+	word += strspn(word, "-");
+	snprintf(out, size, "%.*s", (int)strcspn(word, "="), word);
+}
+
+/*
+ * Print that @given is unknown and which option was probably meant, if one is similar to @name.
+ * Return whether it is.
+ */
+static bool suggest(const struct command_line *line, const char *given, const char *name)
+{
+	const char *nearest = option_nearest(line->command, name);
+	char commands[128];
+
+	if (!nearest)
+		return false;
+	command_names(option_commands(nearest, 0), commands, sizeof(commands));
+	if (option_by_name(line->command, nearest))
+		msg_error("unknown option %s; did you mean --%s?", given, nearest);
+	else
+		msg_error("unknown option %s; did you mean --%s, an option of %s?", given, nearest,
+			  commands);
+	return true;
+}
+
+/*
+ * Return whether @word seems to be a long option with one dash, such as -duration, which
+ * getopt_long() took for letters. If so, print a message.
+ */
+static bool lacks_dash(const struct command_line *line, const char *word)
+{
+	char name[64];
+
+	name_of(word, name, sizeof(name));
+	return word[1] != '-' && strlen(name) > 2 && suggest(line, word, name);
+}
+
 /*
  * Print what is wrong with the option @given, which getopt_long() refused. @name is NULL for an
  * option of one letter.
  */
 static void explain(const struct command_line *line, const char *given, const char *name)
 {
-	const char *nearest = name ? option_nearest(line->command, name) : NULL;
+	unsigned commands = option_commands(name, given[1]);
 	char program[32], list[256];
 
 	help_of(line, program, sizeof(program));
+	command_names(commands, list, sizeof(list));
 	if (optopt >= LONG_BASE)
 		msg_error("option --%s takes no value (see %s --help)",
 			  option_table[optopt - LONG_BASE].name, program);
-	else if (commands_with(name, given[1], list, sizeof(list)))
-		msg_error("unknown option %s: it is an option of %s, not of %s (see %s --help)",
-			  given, list, command_texts[line->command].name, program);
+	else if (commands)
+		msg_error("%s has no option %s: it is an option of %s (see %s --help)",
+			  command_texts[line->command].name, given, list, program);
 	else if (name && *name && options_from(line->command, name, list, sizeof(list)))
-		msg_error("option %s is ambiguous: %s", given, list);
-	else if (nearest)
-		msg_error("unknown option %s; did you mean --%s?", given, nearest);
-	else
+		msg_error("option %s is ambiguous: give one of %s", given, list);
+	else if (!name || !suggest(line, given, name))
 		msg_error("unknown option %s (see %s --help)", given, program);
 }
 
@@ -323,9 +343,10 @@ static enum options_result wrong_option(const struct command_line *line, int c, 
 			  help_of(line, program, sizeof(program)));
 	} else if (optopt > 0 && optopt < LONG_BASE) {
 		letter[1] = (char)optopt;
-		explain(line, letter, NULL);
+		if (!lacks_dash(line, word))
+			explain(line, letter, NULL);
 	} else {
-		snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
+		name_of(word, name, sizeof(name));
 		explain(line, word, name);
 	}
 	return OPTIONS_WRONG;
@@ -381,10 +402,10 @@ static enum options_result result_of(int err)
 static bool is_mistaken(const struct command_line *line, const struct option_row *row,
 			const char *word)
 {
-	char name[64], list[256];
+	char name[64];
 
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
-	if (!strcmp(name, row->name) || !commands_with(name, 0, list, sizeof(list)))
+	name_of(word, name, sizeof(name));
+	if (!strcmp(name, row->name) || !option_commands(name, 0))
 		return false;
 	optopt = 0;
 	explain(line, word, name);
@@ -403,7 +424,9 @@ static enum options_result take(struct command_line *line, int c, const char *wo
 		return result_of(option_add_file(line, optarg));
 	row = c < LONG_BASE ? option_by_letter(line->command, (char)c)
 			    : &option_table[c - LONG_BASE];
-	if (c >= LONG_BASE && is_mistaken(line, row, word))
+	/* Options with a letter and .expected take numbers, which do not begin with a letter. */
+	if (c >= LONG_BASE ? is_mistaken(line, row, word)
+			   : row->expected && isalpha(*optarg) && lacks_dash(line, word))
 		return OPTIONS_WRONG;
 	if (row->kind >= OPTION_HELP)
 		return print_answer(line, row, optarg);

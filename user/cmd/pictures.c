@@ -91,7 +91,7 @@ int pictures_begin(struct pictures *p, const struct report_env *env, uint64_t st
 
 	p->predicted = predicted;
 	if (p->files[CHROME])
-		err = chrome_begin(&p->chrome, p->files[CHROME], env, start_ns);
+		err = chrome_begin(&p->chrome, p->files[CHROME], env, start_ns, CHROME_LEAN);
 	if (err)
 		return cannot(p, CHROME, err);
 	if (p->files[HTML])

@@ -211,12 +211,12 @@ static int tick(void *ctx, uint64_t now_ns)
 {
 	struct top *t = ctx;
 	enum screen_kind kind;
-	bool go = true, uncertain;
+	bool go = true, redraw;
 	int err = 0;
 
 	tty_capture_read(&t->tty_capture);
-	uncertain = t->drawn && take_keys(t, &go);
-	uncertain |= t->drawn && terminal_flush();
+	redraw = t->drawn && take_keys(t, &go);
+	redraw |= t->drawn && terminal_flush();
 	if (!go) {
 		t->quit = true;
 		return 1;
@@ -230,11 +230,11 @@ static int tick(void *ctx, uint64_t now_ns)
 		err = look(t);
 		if (!err && !t->drawn)
 			err = print(t);
-		uncertain = t->drawn;
+		redraw = t->drawn;
 	} else if (t->drawn && screen_opened(t->screen, &kind) != t->opened_shown && t->looks) {
 		err = top_make_items(t);
 	}
-	if (!err && uncertain)
+	if (!err && redraw)
 		err = draw(t);
 	if (!err && t->iterations && t->looks >= t->iterations)
 		t->quit = true;

@@ -158,7 +158,7 @@ static double counter_value(const struct subject *s, const void *in, const char 
 }
 
 /*
- * Return whether a report before @r, or report @r before its counter @n, has a counter of this
+ * Return whether a report before @r, or report @r before its counter @n, has a counter with this
  * name.
  */
 static bool counter_before(const struct comparing *k, const struct subject *s, uint32_t r,

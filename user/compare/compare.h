@@ -12,7 +12,7 @@
  * side's spread (stats_single()). If both sides have a single recording, phase time and barrier
  * time are tested by how much the change varies along the runs (stats_spread() of
  * batches_changes()). This test does not see differences between complete runs, and the report says
- * so. No other quantity is tested then, and its significance is unknown.
+ * so. In this case, no other quantity is tested, and the significance of other changes is unknown.
  *
  * Several rows are several chances for an error. Holm's method adjusts the p values over all rows
  * of one quantity and one scope. The complete answer to "which sites' phase time changed?" then has
@@ -103,7 +103,10 @@ struct compare_row {
 struct compare_options {
 	double confidence; /* 0.95 */
 	uint32_t nquantities; /* 0 for all */
-	/* Names with or without "_ns"; "counters" and "efficiency" stand for all of these. */
+	/*
+	 * Names with or without "_ns"; "counters" stands for all counters, and "efficiency" for all
+	 * efficiencies.
+	 */
 	const char *const *quantities;
 	/*
 	 * A proven change for the worse by more than this share is a regression. If NAN, there are

@@ -10,7 +10,7 @@
 
 /* --- one row ---------------------------------------------------------------------------------- */
 
-/* Return the ratio of B's value to A's beyond which it is a regression. */
+/* Return the ratio of B's value to A's beyond which the change is a regression. */
 static double allowed(const struct compare_row *row, double fail_above)
 {
 	return row->unit == COMPARE_RATIO ? 1 - fail_above : 1 + fail_above;

@@ -18,8 +18,8 @@ static double of_times(const struct report_times *t)
 }
 
 /*
- * Return whether the barrier was traced for only a part of the run. Its sums cannot be compared
- * then.
+ * Return whether the barrier was traced for only a part of the run. In that case, its sums cannot
+ * be compared.
  */
 static bool is_part(const struct report_barrier *b)
 {
@@ -27,7 +27,7 @@ static bool is_part(const struct report_barrier *b)
 }
 
 /*
- * Return whether the barrier's phases contain work between barriers that were not traced to the
+ * Return whether the barrier's phases contain time at other barriers, which were not traced to the
  * end.
  */
 static bool is_beside(const struct report_barrier *b)

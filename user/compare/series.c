@@ -14,7 +14,7 @@
 
 /* --- points ----------------------------------------------------------------------------------- */
 
-/* Add @name to the list if it is not in it. */
+/* Add @name to the list, unless the list has it already. */
 static void list_add(const char **list, uint32_t *n, const char *name)
 {
 	uint32_t i;

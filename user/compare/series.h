@@ -104,15 +104,16 @@ struct series_point {
 	/* Number of threads that crossed barriers; SERIES_NONE if none, or if the runs differ. */
 	uint32_t threads;
 	/*
-	 * Time of the longest process or group. For a process with a recorded start and end, from
-	 * start to end.
+	 * Time of the longest process or group. For a process with a recorded start and end, this
+	 * is the time from start to end.
 	 */
 	struct series_time time;
 	bool whole; /* a run had no crossings, so the length of its recording is its time */
-	uint32_t base; /* the point it is normalised to; SERIES_NONE if none */
-	double normalised; /* its time over the base's */
-	double speedup; /* the base's time over its own */
-	double efficiency; /* speedup over the ratio of its threads to the base's */
+	/* index of the point to which this point is normalised; SERIES_NONE if none */
+	uint32_t base;
+	double normalised; /* this point's time / the base's time */
+	double speedup; /* the base's time / this point's time */
+	double efficiency; /* speedup / (this point's threads / the base's threads) */
 	uint32_t nsites;
 	struct series_site *sites; /* in the order of their first recordings */
 	uint32_t ncounters;

@@ -61,7 +61,10 @@ static const char *label_command(struct series_making *k, const struct series_in
 	return arena_string(k->arena, in->command + (k->bare ? directories(in->command) : 0));
 }
 
-/* Find whether the commands and numbers of threads of the recordings without a label differ. */
+/*
+ * Set *commands to whether the commands of the recordings without a label differ. Set *threads to
+ * whether their numbers of threads differ.
+ */
 static void differing(struct series_making *k, uint32_t n, bool *commands, bool *threads)
 {
 	const struct series_input *first = NULL;
@@ -148,7 +151,10 @@ static bool differs(const struct series_making *k, uint32_t word)
 	return word < k->words && !(k->same >> word & 1);
 }
 
-/* Return a label of the program and the words that differ, each with the option before it. */
+/*
+ * Return a label that consists of the program and the words that differ, each with the option
+ * before it.
+ */
 static const char *label_differing(struct series_making *k, const struct series_input *in)
 {
 	const char *command = label_command(k, in), *word;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ELF_BYTES_MAX (1UL << 20) /* largest read by one call of elf_bytes() */
+#define ELF_BYTES_MAX (1UL << 20) /* maximum number of bytes that one call of elf_bytes() reads */
 
 void elf_part_free(struct elf_part *part)
 {
@@ -214,7 +214,7 @@ size_t elf_bytes(const struct elf_file *elf, uint64_t offset, size_t len, const 
 	return len;
 }
 
-/* Get the @i-th loaded segment that has all of @flags. */
+/* Get the @i-th loaded segment that has all of @flags. Set *@exec if it is executable. */
 static bool loaded(const struct elf_file *elf, size_t i, uint32_t flags, struct elf_range *out,
 		   bool *exec)
 {

@@ -19,9 +19,7 @@
 
 struct elf_file; /* opaque; not to be shared between threads */
 
-/*
- * A function found by name. If several versions of a symbol have one address, they give one entry.
- */
+/* A function found by name. Several versions of a symbol at the same address are one entry. */
 struct elf_symbol {
 	uint64_t vaddr; /* linked address */
 	uint64_t offset; /* offset in the file, as a uprobe needs it */
@@ -34,14 +32,14 @@ struct elf_traits {
 	uint16_t machine; /* EM_X86_64, EM_AARCH64, ... */
 	bool executable; /* a program, not a library: ET_EXEC, or a PIE */
 	bool dynamic; /* has a dynamic section with DT_NEEDED, or an interpreter */
-	bool stripped; /* the file has no .symtab */
+	bool stripped; /* has no .symtab */
 	bool go; /* built by the Go toolchain */
 	bool glibc; /* defines or contains glibc */
 	bool musl; /* defines or contains musl */
 	bool imports_setcanceltype; /* may cancel threads asynchronously */
 	bool imports_signal; /* sigaction, signal or similar: has signal handlers */
 	bool plain_libraries; /* needs only the C and C++ run-time libraries */
-	bool imports_throw; /* uses or contains __cxa_throw: C++ with exceptions */
+	bool imports_throw; /* imports or defines __cxa_throw: C++ with exceptions */
 	uint8_t build_id[ELF_BUILD_ID_MAX];
 	size_t build_id_len; /* 0: none */
 	char interp[256]; /* "" if none; untrusted */
@@ -125,7 +123,7 @@ struct elf_range {
 	uint64_t vaddr;
 	uint64_t offset;
 	uint64_t size;
-	bool open; /* size is an upper bound: the contents mark the end */
+	bool open; /* `size` is only an upper bound: the contents show where the range ends */
 };
 
 /* Get the @i-th executable segment, from 0. Return false if there are no more. */
@@ -137,8 +135,8 @@ bool elf_loaded(const struct elf_file *elf, size_t i, struct elf_range *out, boo
  */
 bool elf_section(const struct elf_file *elf, const char *name, size_t i, struct elf_range *out);
 /*
- * Find the unwind table .eh_frame through the section headers or PT_GNU_EH_FRAME, or return
- * -ENOENT.
+ * Find the unwind table .eh_frame through the section headers or PT_GNU_EH_FRAME. Return 0, or
+ * -ENOENT if there is none.
  */
 int elf_frames(const struct elf_file *elf, struct elf_range *out);
 

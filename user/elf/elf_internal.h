@@ -26,13 +26,13 @@ struct elf_symbols {
 
 /* The values of DT_* entries; 0: absent. Addresses are as linked. */
 struct elf_dynamic {
-	uint64_t symtab, strtab, strsz, hash, gnu_hash, verdef, verdefnum, soname, flags_1, rpath,
-		runpath;
+	uint64_t symtab, strtab, strsz, hash, gnu_hash, verdef, verdefnum, soname, flags_1;
+	uint64_t rpath, runpath;
 	uint64_t libraries[ELF_LIBRARIES_MAX]; /* offsets of names in the string table */
 	uint32_t nlibraries; /* ELF_LIBRARIES_MAX + 1 if there are more */
 	/*
-	 * lowest address above symtab in any entry: the symbol table ends there at the latest; 0:
-	 * none
+	 * the lowest address above symtab that an entry has; 0: none. The symbol table ends there
+	 * at the latest.
 	 */
 	uint64_t after_symtab;
 	bool needed;
@@ -52,7 +52,7 @@ struct elf_file {
 	struct elf_symbols dynsym;
 	struct elf_symbols symtab;
 	bool has_symtab;
-	bool broken; /* a table that the headers declare could not be read */
+	bool broken; /* the headers name a table that could not be read */
 	struct elf_part *window; /* buffer of elf_bytes() */
 };
 

@@ -9,8 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ELF_TABLE_MAX (128ULL << 20) /* largest table that is read, in bytes */
-#define ELF_PHDRS_MAX 65536 /* bytes of program headers: the limit of exec() in Linux */
+#define ELF_TABLE_MAX (128ULL << 20) /* maximum size of a table, in bytes */
+/* maximum size of the program headers, in bytes: the limit of Linux's exec() */
+#define ELF_PHDRS_MAX 65536
 
 static int elf_load_header(struct elf_file *elf)
 {
@@ -68,8 +69,8 @@ static int elf_load_segments(struct elf_file *elf)
 }
 
 /*
- * Record the lowest address of another table above the symbol table. The dynamic section does not
- * give the size of the symbol table, but the symbol table ends there at the latest.
+ * Record the lowest address of another table above the symbol table. The symbol table ends there at
+ * the latest. (The dynamic section does not give its size.)
  */
 static void elf_note_address(struct elf_dynamic *dyn, int64_t tag, uint64_t value)
 {
@@ -188,8 +189,8 @@ static uint64_t elf_end_of_chain(const struct elf_file *elf, uint64_t vaddr, uin
 
 /*
  * Return the number of symbols according to the DT_GNU_HASH table: the end of its last chain.
- * Return 0 if the table hashes no symbol. It then does not show how many imported symbols, which
- * are not hashed, the symbol table has.
+ * Return 0 if the table hashes no symbol: the symbol table may then still contain imported symbols,
+ * which are never hashed.
  */
 static uint64_t elf_count_gnu_hash(const struct elf_file *elf)
 {

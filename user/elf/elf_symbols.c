@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define ELF_MATCH_MAX 4096 /* symbols with one name that are read; more would be an attack */
+/* maximum number of symbols with the same name; only a hostile file has more */
+#define ELF_MATCH_MAX 4096
 
 Elf64_Sym elf_symbol(const struct elf_symbols *t, size_t i)
 {

@@ -4,11 +4,13 @@
 
 #include <string.h>
 
-#define ELF_NOTES_MAX (1ULL << 20) /* bytes of one note segment */
-#define ELF_NOTES_TRY 64 /* limit on the note segments, and on the note sections, that are read */
-#define ELF_GO_SCAN   (64ULL << 10) /* Go's build info is at the start of the data segment */
+#define ELF_NOTES_MAX (1ULL << 20) /* maximum size of a note segment, in bytes */
+/* maximum number of note segments, and also of note sections, that are read */
+#define ELF_NOTES_TRY 64
+/* bytes that are searched: Go's build info is at the start of the data segment */
+#define ELF_GO_SCAN   (64ULL << 10)
 
-/* Take one note. Return true to stop reading notes. */
+/* A function that examines one note. It returns true to stop reading notes. */
 typedef bool (*elf_note_fn)(uint32_t type, const char *name, size_t name_len, const uint8_t *desc,
 			    size_t desc_len, void *ctx);
 
@@ -82,7 +84,7 @@ static bool elf_take_note(uint32_t type, const char *name, size_t name_len, cons
 	return false;
 }
 
-/* Return whether section names identify Go. Needed for Go programs without Go's note. */
+/* Return whether section names identify Go. This finds Go programs that lack Go's note. */
 static bool elf_has_go_sections(const struct elf_file *elf)
 {
 	const char *name;
@@ -284,9 +286,7 @@ void elf_traits(const struct elf_file *elf, struct elf_traits *traits)
 			     (traits->interp[0] && !traits->soname[0]);
 	elf_for_each_note(elf, elf_take_note, &find);
 	elf_mark_symbols(&elf->dynsym, false, &marks);
-	/*
-	 * In a dynamic program, only exceptions count as used if they are defined but not imported.
-	 */
+	/* In a dynamic program, a definition in .symtab counts as a use only for exceptions. */
 	elf_mark_symbols(&elf->symtab, !traits->dynamic && traits->executable, &marks);
 
 	traits->go = traits->go || marks.go || elf_has_go_sections(elf) || elf_has_go_magic(elf);

@@ -12,7 +12,7 @@
 
 #define PARTS_MAX 24
 #define TAILS_MAX 32
-/* longest part that is decoded, in bytes */
+/* maximum size of a part, in bytes */
 #define PART_MAX  (64u << 10)
 
 /* The parts of one function and of the functions that it jumps to. */
@@ -22,7 +22,10 @@ struct parts {
 	enum exits_follow follow;
 	struct elf_symbol part[PARTS_MAX];
 	uint32_t n;
-	/* exits that are jumps to functions of other files, which may take time */
+	/*
+	 * number of exits that are jumps to functions of other files, in which the thread may spend
+	 * time
+	 */
 	uint32_t outside;
 };
 
@@ -154,7 +157,7 @@ static int take_tail(struct parts *p, const struct elf_symbol *part, const struc
 	uint64_t vaddr = part->vaddr + (uint64_t)tail->target;
 	bool all = p->follow >= EXITS_FOLLOW_ALL, outside = all && is_linkage(p, vaddr);
 
-	/* The target is in a known part: a cold part jumps back, for example. */
+	/* The target is in a known part. For example, a cold part jumps back. */
 	if (has_part(p, vaddr))
 		return 0;
 	if (outside && p->follow == EXITS_FOLLOW_OUTSIDE && !tail->conditional &&

@@ -16,7 +16,8 @@
 #define EXITS_MAX 48
 
 /*
- * How to handle jumps out of the function. Each value follows more jumps than the previous value.
+ * How to handle jumps out of the function. With each value, more jumps are followed than with the
+ * one before.
  */
 enum exits_follow {
 	EXITS_FOLLOW_NONE, /* follow no jump: a function with such jumps has unknown exits */
@@ -28,13 +29,13 @@ enum exits_follow {
 	EXITS_FOLLOW_ALL,
 	/*
 	 * Also treat every other jump to another file as an exit, as if the function there took no
-	 * time. For functions that wait by themselves and also return.
+	 * time. This is for functions that wait by themselves, and also have a ret.
 	 */
 	EXITS_FOLLOW_OUTSIDE,
 };
 
 struct exits {
-	uint32_t n; /* 0: unknown, for the reason in why */
+	uint32_t n; /* 0: the exits are unknown, for the reason in `why` */
 	uint64_t at[EXITS_MAX]; /* file offsets */
 	uint32_t parts; /* number of pieces of code that were searched */
 	char why[128]; /* reason as the second half of a sentence: "it ..." */

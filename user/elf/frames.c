@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FRAMES_MAX (64u << 20) /* largest part of a table that is read, in bytes */
+#define FRAMES_MAX (64u << 20) /* maximum number of bytes of a table that are read */
 
 /*
  * The unwind table .eh_frame. It is untrusted: before a record is read, check that the record lies
@@ -40,7 +40,10 @@ static bool skip_leb(const uint8_t *bytes, size_t end, size_t *pos)
 	return false;
 }
 
-/* Return the size in bytes of a number in this encoding, or 0 if code addresses do not use it. */
+/*
+ * Return the size in bytes of a code address in this encoding, or 0 if code addresses are never
+ * encoded in this way.
+ */
 static size_t encoding_size(int encoding)
 {
 	switch (encoding & ~0x10) {
@@ -76,8 +79,8 @@ static int cie_encoding(const struct frames *f, size_t pos, size_t end)
 	if (f->bytes[letters] != 'z')
 		return f->bytes[letters] ? -1 : 0;
 	/*
-	 * Skip code and data alignment factors, return address register and length of the
-	 * augmentation.
+	 * Skip four fields: code alignment factor, data alignment factor, return address register,
+	 * and length of the augmentation.
 	 */
 	if (!skip_leb(f->bytes, end, &pos) || !skip_leb(f->bytes, end, &pos))
 		return -1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Find the bounds of functions in a file without symbols, in .eh_frame, which is needed for
- * unwinding.
+ * Find the bounds of functions in a file without symbols. They are in .eh_frame, which strip does
+ * not remove, because it is needed for unwinding.
  */
 #ifndef ELF_FRAMES_H
 #define ELF_FRAMES_H
@@ -12,8 +12,8 @@
 #include "elf/elf.h"
 
 /*
- * Take a range of code with one set of unwind rules: a function, or its cold part. Return 0 to
- * continue.
+ * A function that gets a range of code with one set of unwind rules: a function or its cold part.
+ * It returns 0 to continue.
  */
 typedef int (*frames_fn)(void *ctx, uint64_t start, uint64_t len);
 

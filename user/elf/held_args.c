@@ -14,11 +14,11 @@
 #include "elf/x86_register.h"
 
 #define BYTES_MAX    65536
-#define SLOTS	     48 /* words in memory that may hold an argument */
+#define SLOTS	     48 /* maximum number of words in memory that hold an argument */
 #define REGISTERS    16
 /* DWARF's number of the stack pointer; all registers here have DWARF's numbers */
 #define REGISTER_SP  7
-#define IN_REGISTERS 6 /* arguments that are passed in registers */
+#define IN_REGISTERS 6 /* number of arguments that are passed in registers */
 #define NOTHING	     (-1)
 #define PASSES_MAX   64
 
@@ -43,7 +43,7 @@ struct state {
 
 struct flow {
 	struct x86_code code;
-	struct state *before; /* by the number of the instruction */
+	struct state *before; /* indexed by the number of the instruction */
 	bool changed;
 };
 
@@ -251,7 +251,7 @@ static void execute(struct flow *f, struct state *s, const cs_insn *ci)
 
 /* --- all paths -------------------------------------------------------------------------------- */
 
-/* Keep only what both states agree about: merge @from into @to. */
+/* Merge @from into @to: keep only what is the same in both states. */
 static void merge(struct flow *f, struct state *to, const struct state *from)
 {
 	int i, at;
@@ -363,7 +363,7 @@ static int answer(struct flow *f, uint32_t after, struct held_arg *out)
 			out[s->reg[in[k]]].passed = (int8_t)k;
 	kept = *s;
 	clobber(&kept);
-	/* Search the most reliable places last, because their results replace earlier results. */
+	/* Search the most reliable slots last, because later results replace earlier ones. */
 	for (k = 0; k < 2 * SLOTS; k++) {
 		i = (size_t)k % SLOTS;
 		if (kept.slot[i].arg != NOTHING &&

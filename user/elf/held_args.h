@@ -3,8 +3,9 @@
 /*
  * Find where a function keeps its arguments during a call. Pure: the input is the function's
  * instructions, the output is registers and stack slots. This is used for threads that are blocked
- * in a call that was not traced. The argument registers have new contents by then, but compilers
- * copy arguments that are needed after the call to callee-saved registers or to the stack.
+ * in a call that was not traced. Inside the call, the argument registers have new contents. But
+ * compilers copy arguments that are needed after the call to callee-saved registers or to the
+ * stack.
  */
 #ifndef ELF_HELD_ARGS_H
 #define ELF_HELD_ARGS_H
@@ -12,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HELD_ARGS_MAX 12 /* arguments 0 to 11 */
+#define HELD_ARGS_MAX 12 /* number of arguments that can be found: 0 to 11 */
 
 enum held_how {
 	HELD_NOWHERE, /* not found */
@@ -31,7 +32,10 @@ struct held_arg {
 	uint8_t reg;
 	uint8_t size; /* bytes in memory: 4 or 8 */
 	int32_t offset;
-	/* index of the callee's register argument that has the same value; -1: none */
+	/*
+	 * number of the argument of the called function that has the same value and is in a
+	 * register; -1: none
+	 */
 	int8_t passed;
 };
 

@@ -14,13 +14,14 @@
 #include "elf/x86_register.h"
 
 #define BYTES_MAX  65536
-#define REGION_MAX 96 /* instructions of a wait, not counting the instructions after its calls */
-#define PC_OFFSET  (8 * 16) /* of the program counter in the kernel's struct pt_regs */
+/* maximum number of instructions of a wait, not counting those after its calls */
+#define REGION_MAX 96
+#define PC_OFFSET  (8 * 16) /* offset of the program counter in the kernel's struct pt_regs */
 
 struct code {
 	struct x86_code x86;
-	uint8_t *seen; /* by instruction: the present walk has reached it */
-	uint8_t *target; /* by instruction: a jump leads to it */
+	uint8_t *seen; /* for each instruction: the present walk has reached it */
+	uint8_t *target; /* for each instruction: a jump leads to it */
 };
 
 /* The instructions of a wait, in the order in which a walk reaches them. */
@@ -119,7 +120,7 @@ static void walk(const struct code *c, size_t enter, bool calls, struct region *
 
 #define REGISTERS 16
 #define SLOTS	  16
-#define PATH_MAX  64 /* instructions from the probe to the test */
+#define PATH_MAX  64 /* maximum number of instructions from the probe to the test */
 
 enum value_how { VALUE_UNKNOWN, VALUE_REGISTER, VALUE_STACK, VALUE_CODE };
 
@@ -140,9 +141,9 @@ struct slot {
 struct path {
 	const struct code *c;
 	struct value reg[REGISTERS];
-	struct slot slot[SLOTS]; /* stack slots written on the path */
+	struct slot slot[SLOTS]; /* the stack slots that were written on the path */
 	uint32_t nslots;
-	bool lost; /* more slots than can be followed */
+	bool lost; /* more slots were written than can be followed */
 };
 
 static bool on_stack(const cs_x86_op *op, uint8_t *base)
@@ -287,8 +288,8 @@ static bool describe_value(const struct value *v, uint32_t at, uint8_t size, str
 }
 
 /*
- * The test whether a wait ends: a load into a register, a comparison right after it, and a
- * conditional jump after that.
+ * The test that decides whether a wait ends: a load into a register, then at once a comparison,
+ * then a conditional jump.
  */
 struct test {
 	const cs_insn *load, *compare, *jump;
@@ -445,9 +446,9 @@ static bool moves_stack(const struct code *c, const cs_insn *ci)
 
 /*
  * Return whether the probe can be on the instruction before the addition. If no jump leads to the
- * addition, that instruction is executed once in each wait, while the instruction after the
- * addition may be in the loop of the wait. The instruction must not change the stack pointer,
- * because the stack pointer at the probe identifies the departure.
+ * addition, that instruction is executed only once in each wait, unlike the instruction after the
+ * addition, which may be in the loop of the wait. The instruction before the addition must not
+ * change the stack pointer, because the departure is recognised by the stack pointer at the probe.
  */
 static bool is_before(const struct code *c, size_t enter)
 {

@@ -37,7 +37,7 @@ struct inline_wait {
 	uint32_t nleaves;
 	uint32_t leaves[INLINE_WAIT_LEAVES]; /* offsets of the probes after the subtractions */
 	struct sbt_arg object; /* at `enter`: the address of the object that the thread waits for */
-	/* barrier: the old value of the byte; the thread waits until it changes */
+	/* barrier: the old value of the byte; the thread waits until the byte changes */
 	struct sbt_arg old;
 };
 

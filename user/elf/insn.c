@@ -14,8 +14,8 @@
 #include "elf/insn_group.h"
 
 #define X86_INSN_MAX  15
-#define INSN_AHEAD    64 /* how far to search for an emulated instruction, in bytes */
-#define INSN_BODY_MAX (1UL << 20) /* largest function that is decoded, in bytes */
+#define INSN_AHEAD    64 /* how many bytes to search for an emulated instruction */
+#define INSN_BODY_MAX (1UL << 20) /* maximum size of a function that is decoded, in bytes */
 
 static const uint8_t insn_endbr64[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
 static const uint8_t insn_nop5[5] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
@@ -89,10 +89,10 @@ static void decoder_close(struct insn_decoder *d)
 /* The parts of an instruction, as the kernel distinguishes them: prefixes, REX, opcode. */
 struct x86_parts {
 	bool bad_prefix; /* a prefix that uprobes refuse */
-	bool opsize; /* 66 */
+	bool opsize; /* a 0x66 prefix */
 	uint8_t rex; /* 0: none */
-	uint8_t opcode[2]; /* opcode[1] is only used for the 0f map */
-	bool two; /* 0f xx; also set for longer maps */
+	uint8_t opcode[2]; /* opcode[1] is only used after 0f */
+	bool two; /* the opcode begins with 0f; also set for longer opcodes */
 	bool vex; /* vector encodings, to which no special case applies */
 };
 
@@ -227,7 +227,10 @@ static enum insn_class x86_class(const uint8_t *b, size_t len)
 		return INSN_STEPPED;
 	if (p.two ? x86_refused_two(p.opcode[1]) : x86_refused_one(p.opcode[0]))
 		return INSN_REFUSED;
-	/* Intel ignores 66 before a relative branch and AMD does not, so the kernel refuses it. */
+	/*
+	 * Intel CPUs ignore a 0x66 prefix before a relative branch and AMD CPUs do not, so the
+	 * kernel refuses it.
+	 */
 	if (x86_is_relative(&p))
 		return p.opsize ? INSN_REFUSED : INSN_EMULATED;
 	/* Only pushes of one byte, and pushes with a bare REX.B, are emulated. */
@@ -289,7 +292,7 @@ static bool x86_drops_q(unsigned int id)
 /* Classify by fixed bits. On arm64, uprobes simulate branches, literal loads and nop. */
 static void arm64_step(uint32_t w, int64_t at, struct insn_step *step)
 {
-	/* Of the entries with the word's value under `mask` in `bits`, the first one applies. */
+	/* The first entry for which (w & mask) == bits applies. */
 	static const struct {
 		uint32_t mask, bits;
 		enum insn_class class;
@@ -309,7 +312,10 @@ static void arm64_step(uint32_t w, int64_t at, struct insn_step *step)
 		{ 0xfe000000, 0xd6000000, INSN_REFUSED, FLOW_INDIRECT, 0, 0 }, /* braa, eret, ... */
 		{ 0xffe0001f, 0xd4000001, INSN_REFUSED, FLOW_NEXT, 0, 0 }, /* svc */
 		{ 0xff000000, 0xd4000000, INSN_REFUSED, FLOW_STOP, 0, 0 }, /* brk, hlt, ... */
-		/* Exclusive loads and stores: a single step would lose the monitor. */
+		/*
+		 * Exclusive loads and stores: a single step would clear the exclusive monitor, so
+		 * the store would always fail.
+		 */
 		{ 0x3f000000, 0x08000000, INSN_REFUSED, FLOW_NEXT, 0, 0 },
 	};
 
@@ -377,8 +383,8 @@ void insn_decode(uint16_t machine, const uint8_t *bytes, size_t len, struct insn
 }
 
 /*
- * Return whether a branch within the function leads to an offset in (0, @at]. If so, execution may
- * pass @at without a new call. The search ends where the bytes do not decode.
+ * Return whether a branch within the function leads to an offset in (0, @at]. If so, a probe at @at
+ * may be hit several times in one call. The search ends where the bytes do not decode.
  */
 static bool insn_is_branched_to(struct insn_decoder *d, const uint8_t *bytes, size_t len, size_t at)
 {
@@ -575,8 +581,8 @@ struct insn_walk {
 };
 
 /*
- * Return whether a jump goes through the table of a switch. Such a jump has one of three forms. Its
- * address was just computed from the table's address; or the address is loaded from the table; or a
+ * Return whether a jump goes through the table of a switch. Such a jump has one of three forms: its
+ * target was just computed from the table's address, or the target is loaded from the table, or a
  * prefix shows that the target needs no endbr. Tail calls have none of these forms.
  */
 static bool insn_by_table(const struct insn_walk *w, const char *text)
@@ -651,7 +657,8 @@ static int insn_take_step(struct insn_walk *w, size_t at, const struct insn_step
 
 /*
  * Check that every branch leads to the start of a decoded instruction. Otherwise the executed code
- * differs from the decoded code. A branch past a lock prefix is a known idiom, and is allowed.
+ * differs from the decoded code. A branch to the byte after a lock prefix is allowed, because C
+ * libraries use it.
  */
 static int insn_check_targets(struct insn_walk *w)
 {
@@ -700,12 +707,6 @@ static int insn_walk_body(struct insn_decoder *d, struct insn_walk *w)
 		return -ENOENT;
 	}
 	return w->found;
-}
-
-int insn_find_exits(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t *out, int max,
-		    char *why, size_t why_len)
-{
-	return insn_find_ends(machine, bytes, len, out, max, NULL, NULL, why, why_len);
 }
 
 int insn_find_ends(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t *out, int max,

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Choose the instruction for a probe. Pure: the input is code bytes, the output is a decision.
- * Capstone decodes the instructions. Which of them the kernel emulates is coded here (from
- * arch/x86/kernel/uprobes.c).
+ * Capstone decodes the instructions. The code here knows which instructions the kernel emulates (as
+ * in arch/x86/kernel/uprobes.c).
  */
 #ifndef ELF_INSN_H
 #define ELF_INSN_H
@@ -17,7 +17,7 @@ enum insn_class {
 	INSN_STEPPED, /* single-stepped out of line: six to ten times as expensive */
 	INSN_NOP5, /* 0f 1f 44 00 00: never probed, because of a bug in Linux 6.18 to 7.1 */
 	INSN_ENDBR, /* endbr64: single-stepped, but may be skipped */
-	/* the kernel refuses a probe there, or a probe is not safe (int3, privileged, ...) */
+	/* the kernel refuses a probe on it, or such a probe is not safe (int3, privileged, ...) */
 	INSN_REFUSED,
 	INSN_UNKNOWN, /* does not decode */
 };
@@ -43,9 +43,9 @@ struct insn_entry {
  * Choose the instruction for the entry probe of a function. The stack pointer and the argument
  * registers must still be as at the call, so only endbr64 and nops are skipped. A five-byte nop is
  * always skipped. Other nops and endbr64 are skipped if an emulated instruction follows, and if no
- * branch within @len bytes leads back to the skipped code or the probe (so pass the whole
- * function). Return 0, -ENOTSUP with the reason in why (no instruction is safe to probe, or another
- * machine), -EINVAL if @len is 0, or -ENOMEM.
+ * branch within @len bytes leads back to the skipped code or the probe (so the caller must pass the
+ * whole function). Return 0, -ENOTSUP with the reason in why (no instruction is safe to probe, or
+ * another machine), -EINVAL if @len is 0, or -ENOMEM.
  */
 int insn_choose_entry(uint16_t machine, const uint8_t *bytes, size_t len, struct insn_entry *out);
 
@@ -57,17 +57,6 @@ int insn_choose_entry(uint16_t machine, const uint8_t *bytes, size_t len, struct
  */
 int insn_choose_late(uint16_t machine, const uint8_t *bytes, size_t len, struct insn_entry *out);
 
-/*
- * Find the offsets of all ret instructions of a function. Decode @len bytes (the symbol's size) in
- * sequence, without following jumps. Return the number found (at most @max are written), or a
- * negative value with @why set. -ENOTSUP: the exits are not all known, because an instruction does
- * not decode, a jump leaves the function (tail call or cold part) or goes through a register, or
- * the size is 0 or above 1 MiB. -ENOENT: there is no ret. -ENOMEM. @why receives the second half of
- * a sentence about the function ("it has no ret"); it may be NULL if @why_len is 0.
- */
-int insn_find_exits(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t *out, int max,
-		    char *why, size_t why_len);
-
 /* A jump out of a function. */
 struct insn_tail {
 	int64_t target; /* offset of the target from the function's start */
@@ -76,10 +65,17 @@ struct insn_tail {
 };
 
 /*
- * Find the ret instructions as insn_find_exits() does, in a function that may end by jumping to
- * another function. Write up to *@ntails such jumps to @tails and set *@ntails to their number. If
- * there is such a jump, a function without ret is no error. A jump through the table of a switch,
- * as compilers generate it, stays within the function.
+ * Find the offsets of all ret instructions of a function. Decode @len bytes (the symbol's size) in
+ * sequence, without following jumps. A jump through the table of a switch, as compilers generate
+ * it, stays within the function. If @tails is not NULL, the function may also end by jumping to
+ * another function: write up to *@ntails such jumps to @tails, and set *@ntails to their number. If
+ * there is such a jump, a function without ret is no error.
+ *
+ * Return the number of ret instructions (at most @max are written), or a negative value with @why
+ * set. -ENOTSUP: the exits are not all known, because an instruction does not decode, a jump leaves
+ * the function (tail call or cold part) or goes through a register, or the size is 0 or above
+ * 1 MiB. -ENOENT: there is no ret. -ENOMEM. @why receives the second half of a sentence about the
+ * function ("it has no ret"); it may be NULL if @why_len is 0.
  */
 int insn_find_ends(uint16_t machine, const uint8_t *bytes, size_t len, uint32_t *out, int max,
 		   struct insn_tail *tails, uint32_t *ntails, char *why, size_t why_len);

@@ -25,7 +25,7 @@ struct look {
 	uint32_t ncalled, nmade;
 	uint32_t sites[RETURNS_MAX];
 	uint32_t nsites;
-	bool bad; /* no probe may follow one of its calls through a pointer */
+	bool bad; /* after one of its calls through a pointer, no probe is possible */
 };
 
 static void take_ref(void *ctx, const struct insn_ref *ref)

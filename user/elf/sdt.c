@@ -13,10 +13,13 @@
 
 #define SDT_OWNER	 "stapsdt"
 #define SDT_TYPE	 3
-#define SDT_ADDRESSES	 3 /* addresses in a note: marker, base and semaphore; the strings follow */
-#define SDT_SECTIONS_MAX 16 /* sections .note.stapsdt that are read */
-#define SDT_NOTES_MAX	 65536 /* notes that are stored */
-/* symbols that are looked up in one file: each look-up walks through all symbols */
+/* number of addresses in a note (marker, base and semaphore), before the strings */
+#define SDT_ADDRESSES	 3
+#define SDT_SECTIONS_MAX 16 /* maximum number of sections named .note.stapsdt that are read */
+#define SDT_NOTES_MAX	 65536 /* maximum number of notes that are stored */
+/*
+ * maximum number of symbols that are looked up in one file: each look-up walks through all symbols
+ */
 #define SDT_RESOLVE_MAX	 64
 
 struct sdt_reader {
@@ -25,7 +28,7 @@ struct sdt_reader {
 	struct elf_range base; /* .stapsdt.base; its size is 0 if there is none */
 	uint16_t machine;
 	uint32_t resolved;
-	size_t room; /* notes that fit into out->notes */
+	size_t room; /* number of notes for which out->notes has room */
 	struct sdt_list *out;
 };
 

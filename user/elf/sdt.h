@@ -15,7 +15,7 @@
 #include "sbt/probe.h"
 #include "elf/elf.h"
 
-#define SDT_ARGS_MAX 12 /* the format's own limit */
+#define SDT_ARGS_MAX 12 /* maximum number of arguments in the format */
 #define SDT_NO_REG   (-1)
 
 enum sdt_kind {
@@ -54,9 +54,14 @@ struct sdt_note {
 struct sdt_list {
 	struct sdt_note *notes; /* in the order of the file */
 	size_t n;
-	size_t malformed; /* notes that could not be parsed, or unreadable ends of sections */
-	size_t elsewhere; /* notes about code that the linker dropped: it is not in the file */
-	size_t beyond; /* notes beyond the limit on their number */
+	/*
+	 * number of notes that could not be parsed, and of sections that could not be read to their
+	 * end
+	 */
+	size_t malformed;
+	/* number of notes about code that the linker dropped, which is not in the file */
+	size_t elsewhere;
+	size_t beyond; /* number of notes above the limit (SDT_NOTES_MAX) */
 	char *strings; /* owns the strings of the notes */
 };
 

@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SDT_OPERAND_MAX 256 /* bytes of one operand; longer operands count as unknown */
-#define SDT_NUMBER_MAX	20 /* characters */
+/* maximum size of an operand, in bytes; longer operands count as unknown */
+#define SDT_OPERAND_MAX 256
+#define SDT_NUMBER_MAX	20 /* maximum number of characters in a number */
 
 /*
  * Names of the registers with 64, 32, 16 and 8 bits, by DWARF's numbers (System V ABI for x86-64,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The search has three steps. First, search all code for bytes that the functions must contain: the
- * number of the futex call, and the greatest allowed count. Then find the functions around these
- * bytes by the unwind table, or as targets of calls. Finally, decode only these few functions, and
- * follow the barrier's address from the first argument through the registers.
+ * The search has three steps. First, search all code for bytes that the barrier functions must
+ * contain: the number of the futex call, and the greatest allowed count. Then find the functions
+ * around these bytes by the unwind table, or as targets of calls. Finally, decode only these few
+ * functions, and follow the barrier's address from the first argument through the registers.
  */
 #include "elf/signature.h"
 
@@ -19,16 +19,17 @@
 #include "elf/insn_group.h"
 #include "elf/x86_register.h"
 
-#define BODY_MAX      2048u /* longest function, in bytes; the longest known is musl's with 1145 */
+/* maximum size of a function, in bytes; musl's, the largest known, has 1145 */
+#define BODY_MAX      2048u
 #define BODY_MIN      32u
-#define MAKER_MAX     256u /* longest pthread_barrier_init, in bytes */
+#define MAKER_MAX     256u /* maximum size of pthread_barrier_init, in bytes */
 #define CHUNK	      (1u << 20) /* bytes of code searched at a time: the limit of elf_bytes() */
-/* bytes searched in total: segments of a hostile file may overlap */
+/* maximum number of bytes that are searched: segments of a hostile file may overlap */
 #define CODE_MAX      (1ull << 30)
 /* limit on matching bytes, far above the number in real programs */
 #define ANCHORS_MAX   (1u << 16)
 #define FUNCTIONS_MAX (1u << 14)
-#define DECODED_MAX   512 /* functions that are decoded */
+#define DECODED_MAX   512 /* maximum number of functions that are decoded */
 #define INSN_MAX      15
 
 /* A candidate function. */
@@ -42,7 +43,7 @@ struct body {
  * bytes from the start of the barrier.
  */
 #define NOWHERE INT16_MIN
-#define REGS	16 /* in DWARF's numbering */
+#define REGS	16 /* number of registers; they have DWARF's numbers */
 #define REG_RDI 5
 
 struct regs {
@@ -54,18 +55,20 @@ struct point {
 	struct regs regs;
 };
 
-#define WORDS	   8 /* words of four bytes in musl's barrier; glibc's has five */
+#define WORDS	   8 /* number of words of four bytes in musl's barrier; glibc's has five */
 #define WORD(n)	   (1u << (n))
 #define FIRST_NONE UINT32_MAX
 
 /* What a function does: which words of the barrier it accesses, and facts about all of its code. */
 struct actions {
-	uint32_t reads, writes; /* words with plain accesses */
-	uint32_t xadds, cmpxchgs, xchgs; /* words with locked instructions */
+	/* one bit for each word that is read or written by plain instructions */
+	uint32_t reads, writes;
+	/* one bit for each word that is changed by a locked instruction of this kind */
+	uint32_t xadds, cmpxchgs, xchgs;
 	/* the word that is accessed first, before any branch is taken; FIRST_NONE: none yet */
 	uint32_t first;
 	uint32_t divs, syscalls, calls, rets;
-	/* accesses memory around the barrier, or the barrier at a variable offset */
+	/* accesses memory next to the barrier, or the barrier at a variable offset */
 	bool elsewhere;
 	/* contains these constants, or a pause instruction */
 	bool int_max, futex, einval, limit, spins, pause;
@@ -244,7 +247,10 @@ static void forget_many(struct regs *regs, const uint16_t *list, size_t n)
 		forget(regs, list[n]);
 }
 
-/* Forget the registers that a call (@call), or else the kernel, may change. */
+/*
+ * Forget the registers that a call may change. If @call is false: the registers that a system call
+ * may change.
+ */
 static void forget_callers(struct regs *regs, bool call)
 {
 	static const uint16_t list[] = { X86_REG_RAX, X86_REG_RCX, X86_REG_R11,
@@ -269,7 +275,7 @@ static void move_places(struct walk *w, struct regs *regs)
 		return;
 	}
 	forget_many(regs, writes, nwrites);
-	/* There are 64-bit registers other than these sixteen. */
+	/* The result may be in a 64-bit register that is none of the sixteen general registers. */
 	to = place == NOWHERE ? -1 : reg_index(x86->operands[0].reg);
 	if (to >= 0)
 		regs->at[to] = place;
@@ -297,8 +303,8 @@ static bool walk_flow(struct walk *w, uint32_t next, const struct regs *regs)
 		return false;
 	case X86_INS_CALL:
 		/*
-		 * The call may not return. Then the code after it is reached by a jump, or is
-		 * another function. So visit it last.
+		 * The call may not return. If it does not, the code after it is reached by a jump,
+		 * or is another function. So visit that code last.
 		 */
 		if (w->nbehind < BODY_MAX)
 			w->behind_calls[w->nbehind++] =
@@ -428,8 +434,8 @@ static bool is_known(const struct actions *d)
 
 /*
  * Return whether the function ends before @pos, which follows a call. If padding follows the call,
- * it does not return and the function ends. Without padding the end is unknown: assume the end if
- * the function is already recognised.
+ * the call does not return and the function ends there. Without padding, it is not known whether
+ * the function ends: assume that it does if it is already recognised.
  */
 static bool walk_ends_at(struct walk *w, uint32_t pos)
 {
@@ -570,7 +576,7 @@ static int each_chunk(struct hunt *h, chunk_fn fn)
 			to = code.size - at + margin < CHUNK ? code.size - at + margin : CHUNK;
 			len = elf_bytes(h->elf, code.offset + at - margin, to, &bytes);
 			if (len < to)
-				/* fewer bytes than expected: the file has shrunk */
+				/* fewer bytes than expected, because the file has become shorter */
 				code.size = at - margin + len;
 			to = len == CHUNK ? CHUNK - BODY_MAX : len;
 			if (to <= margin)
@@ -629,8 +635,8 @@ static int hunt_add_body(struct hunt *h, uint64_t vaddr, uint64_t size)
 	if (h->nbodies == FUNCTIONS_MAX) {
 		hunt_unique(h);
 		/*
-		 * If removing duplicates frees only a few entries each time, the search would take
-		 * very long.
+		 * Give up if removing duplicates has freed only a few entries, because the search
+		 * would take very long.
 		 */
 		if (h->nbodies > FUNCTIONS_MAX / 2)
 			return -E2BIG;
@@ -753,7 +759,7 @@ static int hunt_run(struct hunt *h)
 	if (h->waits != 1)
 		return h->waits ? -ENOTUNIQ : -ENOENT;
 	/*
-	 * Tracing pthread_barrier_init is only safe if the function is certain: if its calls were
+	 * Use pthread_barrier_init only if it was found with certainty: if a call of it were
 	 * missed, an old count would stay in use.
 	 */
 	if (h->inits != 1 || h->out->musl)

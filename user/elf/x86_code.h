@@ -14,7 +14,9 @@ struct x86_code {
 	size_t len;
 	cs_insn *insn; /* addresses are offsets in @bytes */
 	size_t n;
-	/* by offset in `bytes`: 1 + the number of the instruction that begins there; 0: none */
+	/*
+	 * for each offset in `bytes`: 1 + the number of the instruction that begins there; 0: none
+	 */
 	uint32_t *index;
 };
 

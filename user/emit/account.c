@@ -72,9 +72,10 @@ static void counted_ipc(struct counted *c, const struct report_counter *counters
 	}
 }
 
-uint32_t account_values(const struct emit_record *record, const void *row,
-			const struct report_counter **counters,
-			const struct fields_context *context)
+/* Return the number of counters of the thread at @row, and set *counters to these counters. */
+static uint32_t account_values(const struct emit_record *record, const void *row,
+			       const struct report_counter **counters,
+			       const struct fields_context *context)
 {
 	struct fields_value v = fields_get(fields_find(record, "counters"), row, context);
 

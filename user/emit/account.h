@@ -34,10 +34,6 @@ void account_counters(struct textout *t, const struct account *account, unsigned
 		      const struct fields_context *context);
 void account_both(struct textout *t, const struct account *account, unsigned indent,
 		  const struct fields_context *context);
-/* Return the number of counters of the thread at @row, and set *counters to these counters. */
-uint32_t account_values(const struct emit_record *record, const void *row,
-			const struct report_counter **counters,
-			const struct fields_context *context);
 /*
  * Return the counter's name, printable and short enough for a heading (to be freed), or NULL when
  * out of memory.

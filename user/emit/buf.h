@@ -35,8 +35,8 @@ void buf_printf(struct buf *buf, const char *fmt, ...) __attribute__((format(pri
 /* Add a finite number with @digits significant digits and a decimal point in every locale. */
 void buf_real(struct buf *buf, double d, int digits);
 /*
- * Write the string to @file and empty it. Return 0, -ENOMEM if @failed is set, or the error of the
- * write.
+ * Write the string to @file and empty it. Return 0, -ENOMEM if buf->failed is set, or the error of
+ * the write.
  */
 int buf_write(struct buf *buf, FILE *file);
 /* Flush @file. Return 0, or the first error of its writes. */

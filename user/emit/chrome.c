@@ -12,12 +12,7 @@
 #include "emit/buf.h"
 #include "emit/json.h"
 
-/*
- * From LEAN bytes on, counters and parts of phases are left out. From LEAN * TIMES bytes on,
- * several crossings of a thread are drawn as one slice.
- */
-#define LEAN  (64ull << 20)
-#define TIMES 3
+#define TIMES 3 /* from this multiple of @lean bytes on, crossings are drawn together */
 
 /* Successive crossings of a thread that are drawn as one slice. */
 struct chrome_run {
@@ -47,15 +42,18 @@ struct chrome {
 	int err; /* first error */
 	uint64_t flows; /* number of flow ids used */
 	uint64_t crossings; /* number of ids used for nested crossings */
-	uint64_t lean; /* size in bytes from which less is drawn; see LEAN */
+	uint64_t lean; /* size in bytes from which less is drawn */
 	uint64_t written; /* bytes written */
-	/* time since start_ns at which counters were left out, and crossings joined; 0: not yet */
+	/*
+	 * time since start_ns from which counters are left out (lean_ns), or crossings are joined
+	 * (together_ns); 0: not yet
+	 */
 	uint64_t lean_ns, together_ns;
 	/* number of crossings per slice; 0: each crossing has its own slice */
 	uint32_t together;
 	/* size in bytes at which @together doubles */
 	uint64_t next;
-	/* number of crossings drawn together */
+	/* number of crossings that share a slice with others */
 	uint64_t drawn_together;
 	/* number of slices that were cut or left out because they would overlap */
 	uint64_t clipped;
@@ -379,7 +377,10 @@ static void put_leave(struct chrome *c, const struct model_episode *e, const str
 		arg(c, &comma, "order", (uint64_t)(m - e->members));
 	}
 	if (d && d->inside_oncpu_ns != MODEL_UNKNOWN && !c->lean_ns) {
-		/* These times include the wait: only the sum over all time inside is known. */
+		/*
+		 * These times include the wait, because only sums over the whole time inside the
+		 * barrier are known.
+		 */
 		arg_more(c, &comma, "inside_oncpu_ns", d->inside_oncpu_ns);
 		arg_more(c, &comma, "inside_runq_ns", d->inside_runq_ns);
 		put_counters(c, d, true, &comma);
@@ -404,8 +405,8 @@ static void counter(struct chrome *c, uint32_t pid, uint32_t tid, uint64_t t_ns,
 
 /*
  * Write the parts of a phase of @work_ns in per cent; with @work_ns 0, all parts are 0. The first
- * call for a track writes all parts, because viewers take the list of parts from it. Later calls
- * leave out parts that were 0 in the last call and still are 0.
+ * call for a track writes all parts, because viewers take the list of parts from the first event.
+ * Later calls leave out parts that were 0 in the last call and still are 0.
  */
 static void put_shares(struct chrome *c, struct chrome_track *t, uint32_t pid, uint64_t t_ns,
 		       const struct model_detail *d, uint64_t work_ns)
@@ -515,8 +516,8 @@ static void add_run(struct chrome *c, struct chrome_track *t, const struct model
 /* --- episodes --------------------------------------------------------------------------------- */
 
 /*
- * Write a crossing inside the wait of another. It gets a track of its own, because it can begin in
- * one slice of the outer crossing and end in the next.
+ * Write a crossing that lies inside another crossing's wait. It gets a track of its own, because it
+ * can begin in one slice of the outer crossing and end in the next.
  */
 static void put_nested(struct chrome *c, const struct model_episode *e,
 		       const struct model_member *m, uint32_t pid, const char *label)
@@ -536,7 +537,7 @@ static void put_nested(struct chrome *c, const struct model_episode *e,
 }
 
 /*
- * Write the slices of one thread. Return the time at which the slice after its wait begins,
+ * Write the slices of one thread. Return the time at which the slice after its wait begins, or
  * MODEL_UNKNOWN if there is no such slice.
  */
 static uint64_t put_member(struct chrome *c, const struct model_episode *e,
@@ -639,7 +640,8 @@ int chrome_episode(struct chrome *c, const struct model *model, const struct mod
 
 /* --- begin and end ---------------------------------------------------------------------------- */
 
-int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, uint64_t start_ns)
+int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, uint64_t start_ns,
+		 uint64_t lean)
 {
 	struct chrome *c = calloc(1, sizeof(*c));
 	int err;
@@ -650,7 +652,7 @@ int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, 
 	*c = (struct chrome){ .file = file,
 			      .env = env,
 			      .start_ns = start_ns,
-			      .lean = LEAN,
+			      .lean = lean,
 			      .namer = report_namer_new() };
 	if (!c->namer) {
 		free(c);
@@ -777,11 +779,6 @@ static void put_left_out(struct chrome *c)
 		buf_printf(&c->buf, ",\"crossings_together\":%" PRIu64, c->drawn_together);
 	}
 	buf_str(&c->buf, "}}\n");
-}
-
-void chrome_limit(struct chrome *c, uint64_t bytes)
-{
-	c->lean = bytes;
 }
 
 bool chrome_thinned(const struct chrome *c, struct chrome_thinned *out)

@@ -34,27 +34,26 @@ struct chrome; /* opaque */
  * out.
  */
 struct chrome_thinned {
-	uint64_t lean_ns; /* from then on without counters and parts of phases */
-	uint64_t together_ns; /* from then on with several crossings in one slice */
+	uint64_t lean_ns; /* from this time on, counters and parts of phases are left out */
+	uint64_t together_ns; /* from this time on, several crossings share a slice */
 	uint64_t crossings; /* number of crossings in such slices */
 };
 
+#define CHROME_LEAN (64ull << 20)
 /*
  * Begin a trace in @file, which the caller owns. @env names barriers and counters and must outlive
- * the trace; @start_ns is the start of tracing. Return 0 and the trace in *out, or -ENOMEM or the
- * error of the first write.
+ * the trace; @start_ns is the start of tracing. From @lean bytes on (usually CHROME_LEAN), counters
+ * and parts of phases are left out; from three times @lean bytes on, several crossings of a thread
+ * are drawn as one slice. Return 0 and the trace in *out, or -ENOMEM or the error of the first
+ * write.
  */
-int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, uint64_t start_ns);
+int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, uint64_t start_ns,
+		 uint64_t lean);
 /*
  * Write an episode. Call this in the model's order of episodes. Return 0 or the first error, after
  * which nothing is written.
  */
 int chrome_episode(struct chrome *c, const struct model *model, const struct model_episode *e);
-/*
- * Leave out details from @bytes on instead of 64 MiB, and more from three times @bytes on. Call it
- * after chrome_begin().
- */
-void chrome_limit(struct chrome *c, uint64_t bytes);
 /* Return whether anything was left out so far. */
 bool chrome_thinned(const struct chrome *c, struct chrome_thinned *out);
 /*

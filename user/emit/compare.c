@@ -20,7 +20,7 @@ static const char *count_value(char out[TEXTOUT_CELL], double v)
 	static const char *const units[] = { "", " k", " M", " G", " T", " P" };
 	unsigned u = 0;
 
-	/* Print every digit up to a million, and three digits above. */
+	/* Print every digit of numbers below a million, and three digits of larger numbers. */
 	if (v < 999999.5) {
 		snprintf(out, TEXTOUT_CELL, v < 99.95 && v != floor(v) ? "%.1f" : "%.0f", v);
 		return out;
@@ -240,8 +240,8 @@ static void print_remarks(struct textout *t, const struct compare *c)
 /* --- the changes ------------------------------------------------------------------------------ */
 
 /*
- * Return whether the row is not worth printing: both values are 0, or the number of episodes or
- * threads is unchanged or exists on one side only.
+ * Return whether the row is not worth printing. This is true if both values are 0. A number of
+ * episodes or threads is also not worth printing if it is unchanged, or known on one side only.
  */
 static bool is_idle(const struct compare_row *r)
 {

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * CSV (RFC 4180): one header with the columns of all record types, "type" first. A record fills the
- * cells that it has. Nested lists become rows of their own below the record: a row of type
- * "barrier.thread" repeats the id and pid of the barrier. Strings are quoted, made printable as in
- * text output, and escaped so that no spreadsheet takes them for formulas.
+ * cells of the fields that it has. Nested lists become rows of their own below the record: a row of
+ * type "barrier.thread" repeats the id and pid of the barrier. Strings are quoted, made printable
+ * as in text output, and escaped so that no spreadsheet takes them for formulas.
  */
 #ifndef EMIT_CSV_H
 #define EMIT_CSV_H

@@ -14,7 +14,10 @@
 #include "emit/why.h"
 #include "sites/family.h"
 
-/* limit of the lists; this many barriers have a row, however little time they lose */
+/*
+ * largest number of rows in lists; the first MOST barriers have a row, however little time they
+ * lose
+ */
 #define MOST	10
 /* a barrier that loses at least this share of the lost time has a row even after the first MOST */
 #define WEIGHTY 0.01
@@ -345,7 +348,8 @@ static void barrier_episodes(struct textout *t, const struct report_barrier *b)
 	if (b->shared)
 		buf_str(&s, ", shared by several processes");
 	if (b->nested)
-		buf_str(&s, ", inside another barrier's wait: not in any sum of the process");
+		buf_str(&s, ", inside another barrier's wait: not included in the process's "
+			    "totals");
 	if (s.s)
 		textout_wrap(t, TEXTOUT_DIM, "    ", 4, "%s", s.s);
 	t->buf->failed |= s.failed;
@@ -447,8 +451,8 @@ static void barrier_detached(struct textout *t, const struct report *r,
 {
 	if (b->detached_ns != REPORT_UNKNOWN)
 		textout_wrap(t, TEXTOUT_RED, "    ", 4,
-			     "Traced only until %.3f s (--cost-limit): all figures here cover the "
-			     "time before.",
+			     "Traced only until %.3f s (--cost-limit): all figures here end at "
+			     "that time.",
 			     (double)(b->detached_ns - r->start_ns) / 1e9);
 	if (b->detached_beside_ns != REPORT_UNKNOWN)
 		textout_wrap(

@@ -76,13 +76,20 @@ static void emit_put(struct emit *emit)
 
 static void emit_record(struct emit *emit, const struct emit_record *record, const void *rec)
 {
-	if (emit->options.format == EMIT_JSON) {
+	switch (emit->options.format) {
+	case EMIT_JSON:
 		jsonl_record(&emit->buf, record, rec, &emit->context);
-	} else {
+		break;
+	case EMIT_CSV:
 		if (!emit->header)
 			csv_header(emit->csv, &emit->buf);
 		emit->header = true;
 		csv_record(emit->csv, &emit->buf, record, rec, &emit->context);
+		break;
+	case EMIT_TEXT:
+	case EMIT_MARKDOWN:
+		/* These are not made of records: the callers have printed their tables. */
+		break;
 	}
 	emit_put(emit);
 }

@@ -634,8 +634,7 @@ static const struct emit_field process_fields[] = {
 	{ "counted_from_ns", EMIT_T_NS, PR(counted_from_ns),
 	  .help = "time of the first recorded crossing, relative to clock_start_ns, if earlier "
 		  "crossings were lost (not_examined, probed_late). elapsed_ns and all "
-		  "efficiencies then count from this time. null: they count from the start of the "
-		  "process or of tracing (start_seen)" },
+		  "efficiencies then count from this time. null: no earlier crossing was lost" },
 	{ "elapsed_ns", EMIT_NS, PR(elapsed_ns), .heading = "elapsed", .look = EMIT_MEAN,
 	  .help = "elapsed time of the process while it was traced" },
 	{ "life_ns", EMIT_NS, PR(life_ns),
@@ -751,8 +750,8 @@ static const struct emit_field process_fields[] = {
 	  .help = "time during which the process's condition variables were not observed, because "
 		  "they were used very often and were not barriers" },
 	{ "cost_share", EMIT_RATIO, PR(cost_share),
-	  .help = "cost_ns divided by the time of the threads, which is at most elapsed_ns times "
-		  "the number of CPUs" },
+	  .help = "cost_ns divided by the time of the threads, or by elapsed_ns times the number "
+		  "of CPUs if that is less" },
 	{ "cost_rough", EMIT_BOOL, PR(cost_rough),
 	  .help = "true: cost_ns is uncertain, because the threads work for less than 5 us between "
 		  "barriers. If the threads sleep at barriers, tracing may cost nothing, or many "
@@ -1048,7 +1047,7 @@ static const struct emit_field end_fields[] = {
 const struct emit_record fields_rec_end = {
 	"end", sizeof(struct fields_end), end_fields, "The last record of the output"
 };
-/* The last line of the output always has the type "end", so interim reports need another. */
+/* The last line of the output always has the type "end", so interim reports need another type. */
 const struct emit_record fields_rec_interim = {
 	"interim", sizeof(struct fields_end), end_fields, "The last record of an interim report"
 };

@@ -183,7 +183,7 @@ struct fields_context {
 	bool interim;
 	bool many; /* the report covers several processes */
 	bool no_bars; /* text: no bars in this table */
-	uint8_t view; /* text: the table's view; 0: the main one */
+	uint8_t view; /* text: the table's view; 0: FIELDS_MAIN */
 };
 
 enum fields_kind {
@@ -220,13 +220,13 @@ const char *fields_key(const struct emit_field *map, const void *rec,
 		       const struct fields_context *context);
 /* Return the field of a map's structs that holds the value. */
 const struct emit_field *fields_map_value(const struct emit_field *map);
-/* Return a value's text for people, NULL if it has no name. */
+/* Return a value's text for people, or NULL if the value has no name. */
 const char *fields_text(const struct emit_names *names, uint32_t value);
 /*
  * Return the type of the records in an object, an array or a set of times; NULL for other fields.
  */
 const struct emit_record *fields_sub(const struct emit_field *field);
-/* Return the field called @name, NULL if there is none. */
+/* Return the field called @name, or NULL if there is none. */
 const struct emit_field *fields_find(const struct emit_record *record, const char *name);
 
 #endif /* EMIT_FIELDS_H */

@@ -70,12 +70,12 @@ static const struct emit_field missing_fields[] = {
 	FIELDS_THREAD_OF(report_hang_missing),
 	{ "why", EMIT_ENUM, M(why), .names = known_names,
 	  .help = "why the thread is expected at the barrier. past: it took part in the last "
-		  "episode. call: an argument of the waiting call names it. team: the runtime "
-		  "lists it in the team. count: the barrier's count equals the number of threads. "
-		  "process: a guess, because it is a thread of the process" },
+		  "episode. call: an MPI call waits for its rank. team: the runtime lists it in "
+		  "the team. count: the barrier's count equals the number of threads of the "
+		  "process. process: a guess, because it is a thread of the process" },
 	{ "state", EMIT_ENUM, M(state), .names = thread_state_names,
-	  .help = "state of the thread: running (on a CPU), runnable (waits for a CPU), blocked, "
-		  "stopped (by a signal or a debugger) or exited" },
+	  .help = "state of the thread: running (on a CPU), runnable (waits for a CPU), blocked "
+		  "(waits for anything else), stopped (by a signal or a debugger) or exited" },
 	{ "blocked_on", EMIT_STRING, M(blocked_on),
 	  .help = "what the thread is blocked on, in words" },
 	{ "holder", EMIT_U32, M(holder), .flags = FIELDS_ZERO,
@@ -131,10 +131,10 @@ static const struct emit_field hang_fields[] = {
 	  .help = "true: the barrier has opened, so the hang is over; the other fields are those "
 		  "of the previous report" },
 	{ "verdict", EMIT_ENUM, H(verdict), .names = verdict_names,
-	  .help = "verdict. deadlock: a proven cycle of waits. never-fills: a thread that the "
-		  "barrier needs has ended, or waits where no thread will arrive. long-phase: a "
-		  "missing thread uses a CPU. outside: a missing thread waits for a file, a child "
-		  "process or a time. unknown: none of these is proven" },
+	  .help = "verdict. deadlock: a proven cycle of waits. never-fills: a missing thread has "
+		  "exited, or waits forever. long-phase: a missing thread is on a CPU or waits for "
+		  "a CPU. outside: a missing thread waits for a file, a child process or a "
+		  "timeout. unknown: none of these is known to be true" },
 	{ "guess", EMIT_BOOL, H(guess),
 	  .help = "true: it is uncertain which threads must arrive" },
 	{ "arrived", EMIT_ARRAY, LIST(report_hang, arrived, narrived), .sub = &rec_arrived,
@@ -158,8 +158,8 @@ static const struct emit_field thread_fields[] = {
 	{ "tid", EMIT_U32, T(tid), .flags = FIELDS_KEY, .help = "thread id" },
 	{ "comm", EMIT_STRING, T(comm), .help = "name of the thread" },
 	{ "state", EMIT_ENUM, T(state), .names = thread_state_names,
-	  .help = "state of the thread: running (on a CPU), runnable (waits for a CPU), blocked, "
-		  "stopped (by a signal or a debugger) or exited" },
+	  .help = "state of the thread: running (on a CPU), runnable (waits for a CPU), blocked "
+		  "(waits for anything else), stopped (by a signal or a debugger) or exited" },
 	{ "blocked_on", EMIT_STRING, T(blocked_on),
 	  .help = "what the thread is blocked on, in words" },
 	{ "syscall", EMIT_STRING, T(syscall), .help = "system call in which the thread is" },

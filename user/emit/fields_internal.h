@@ -37,10 +37,7 @@ extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec
 
 #define PART .look = EMIT_COMMON, .views = FIELDS_PARTS, .flags = FIELDS_DROP
 
-/*
- * A row for one part of time, or count, that include/sbt/parts.h lists. It is in .parts of struct
- * s.
- */
+/* A row for one member of .parts of struct s: a time or a count that include/sbt/parts.h lists. */
 #define FIELDS_PART_TIME(member, s, name_, heading_, help_) \
 	{ name_, EMIT_NS, AT(s, parts.member), .heading = heading_, PART, .help = help_ },
 #define FIELDS_PART_COUNT(member, s, name_, heading_, help_) \

@@ -18,7 +18,7 @@ enum part {
 	RUNQ,
 	BLOCKED,
 	UNATTRIBUTED = BLOCKED + MODEL_BLOCKED_REASONS,
-	WORK, /* work of which the parts are not known */
+	WORK, /* work with unknown parts */
 	WAIT,
 	LEAVE,
 	PARTS

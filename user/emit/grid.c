@@ -31,7 +31,10 @@ void grid_free(struct grid *g)
 
 /* --- lanes ------------------------------------------------------------------------------------ */
 
-/* Join neighbouring buckets: the first half then holds all, the second half is empty. */
+/*
+ * Join neighbouring buckets. The first half of the buckets then holds all times, and the second
+ * half is empty.
+ */
 static void join_lane(struct grid_lane *lane, uint32_t width)
 {
 	uint32_t i, k;

@@ -60,7 +60,9 @@ struct grid {
 
 void grid_init(struct grid *g);
 void grid_free(struct grid *g);
-/* Put the lane of a thread into *lane, GRID_LANES if it has none. Return 0 or -ENOMEM. */
+/*
+ * Put the lane of a thread into *lane, or GRID_LANES if the thread has none. Return 0 or -ENOMEM.
+ */
 int grid_lane(struct grid *g, uint32_t thread, uint32_t tid, uint32_t *lane);
 /* Add the time in which a thread did @kind, from @from to @to in ns from the start. */
 void grid_add(struct grid *g, uint32_t lane, enum grid_kind kind, uint64_t from, uint64_t to);

@@ -13,7 +13,7 @@
 #define FRAMES 16 /* largest number of frames shown per stack */
 #define PLACE  208
 
-/* Add "3 (tid 77)", or the tid alone if the thread has no index, after @n others. */
+/* Add "3 (tid 77)", or the tid alone if the thread has no index. @n threads were added before. */
 static void add_thread(struct buf *b, uint32_t n, uint32_t tid, uint32_t index)
 {
 	if (n >= NAMED)

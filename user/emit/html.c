@@ -295,7 +295,7 @@ static void put_lane_name(struct html *h, const struct model *model, const struc
 	buf_char(&h->page.buf, '}');
 }
 
-/* Add the shares of each bucket in 255ths. A share above 0 is written as 1 at least. */
+/* Add the shares of each bucket in units of 1/255. A share above 0 is written as at least 1. */
 static int put_shares(struct html *h, const struct grid_lane *lane, uint32_t n)
 {
 	uint8_t *bytes = malloc((size_t)n * GRID_KINDS);
@@ -397,8 +397,8 @@ static void put_series(struct html *h, const struct report *r, uint64_t elapsed_
 }
 
 /*
- * Add each crossing as seven float64, so that one kind of array is enough: lane, episode, kind, and
- * four times.
+ * Add each crossing as seven float64 values: lane, episode, kind, and four times. All have the same
+ * type, so that one array is enough.
  */
 static int put_each(struct html *h, const struct report *r)
 {

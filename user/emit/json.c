@@ -127,7 +127,10 @@ bool jsonl_scalar(struct buf *buf, const struct emit_field *field, const struct 
 	return true;
 }
 
-/* Return whether a struct before @at has the same key. An object must not have a key twice. */
+/*
+ * Return whether a struct before @at already has this key, because an object must not have a key
+ * twice.
+ */
 static bool jsonl_twice(const struct emit_field *map, const struct fields_value *v, const char *at,
 			const char *key, const struct fields_context *context)
 {

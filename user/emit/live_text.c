@@ -55,8 +55,9 @@ void live_probes(struct textout *t, const struct session *session,
 }
 
 /*
- * Return FILE:LINE "name" as in the thesis; without a name, FILE:LINE (function); without a line,
- * the report's label. The result is to be freed; NULL: out of memory.
+ * Return the place of a barrier: FILE:LINE "name" as in the thesis, FILE:LINE (function) if it has
+ * no name, or the label of the report if the line is unknown. The caller frees the result. Return
+ * NULL when out of memory.
  */
 static char *live_place(const struct report_barrier *b)
 {
@@ -132,7 +133,7 @@ static void live_members(struct textout *t, const struct observed_episode *e,
 
 /*
  * Print the counters and how the phase was spent, by thread (figure 3.10, lines 32 to 41). If there
- * are many threads, show fewer of them than live_members().
+ * are many threads, show fewer of them than live_members() does.
  */
 static void live_accounts(struct textout *t, const struct observed_episode *e,
 			  const struct fields_context *context)
@@ -160,7 +161,7 @@ void live_watched(struct textout *t, const struct observed_episode *e,
 	textout_line(t, TEXTOUT_BOLD, "SBT barrier watch in %s", place ? place : b->id);
 	textout_line(t, TEXTOUT_DIM, "    %s, %s (pid %u), episode %llu of this barrier%s", b->id,
 		     b->comm ? b->comm : "?", e->pid, (unsigned long long)e->seq,
-		     e->nested ? ", inside another barrier's wait: not in any sum" : "");
+		     e->nested ? ", inside another barrier's wait: not included in totals" : "");
 	live_state(t, e);
 	textout_line(t, TEXTOUT_PLAIN, "    %-18s %s",
 		     "Barrier time:", textout_time(s, e->barrier_ns));

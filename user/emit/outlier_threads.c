@@ -48,7 +48,8 @@ static struct fences fences_of(uint64_t *values, uint32_t n)
 	f.low = low - margin;
 	f.high = high + margin;
 	/*
-	 * If nearly all values are equal, the smallest difference would otherwise make an outlier.
+	 * If nearly all values are equal, the smallest difference would otherwise make a thread an
+	 * outlier.
 	 */
 	f.spread = high - low > LITTLE * f.median ? high - low : LITTLE * f.median;
 	if (f.spread < FEW)

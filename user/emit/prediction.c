@@ -12,7 +12,7 @@
 #define CURVE_WIDTH 60 /* columns of the longest bar */
 #define PHASES_MOST 12 /* largest number of rows in tables of phases */
 #define MATRIX_MOST 8 /* columns */
-/* largest number of predictions that are all shown; of more, see is_shown() */
+/* largest number of predictions that are all shown; with more, is_shown() selects */
 #define POINTS_MOST 16
 #define SHOWN_MOST  64
 
@@ -171,8 +171,9 @@ static void print_phases(struct textout *t, const struct predictions *p,
 }
 
 /*
- * Return the time of the phases of @p that end at the same barrier as those of @like; 0: there are
- * none. Labels and ids are compared by address, because the predictions share them.
+ * Return the time of the phases of @p that end at the same barrier as the phases @like, or 0 if
+ * there are no such phases. Labels and ids are compared by address, because the predictions share
+ * them.
  */
 static uint64_t phase_time(const struct prediction *p, const struct prediction_phase *like)
 {

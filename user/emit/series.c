@@ -76,12 +76,13 @@ static void print_remarks(struct textout *t, const struct series *s)
 		textout_wrap(
 			t, TEXTOUT_RED, "", 2,
 			"In %u of the recordings a process was not traced to its end "
-			"(--cost-limit): its time is unknown, and its sums cover the time before.",
+			"(--cost-limit): its time is unknown, and its sums cover only the traced "
+			"time.",
 			detached);
 	if (parts)
 		textout_wrap(t, TEXTOUT_RED, "", 2,
 			     "In %u of the recordings some barriers were not traced to the end "
-			     "(--cost-limit): their sums cover the time before.",
+			     "(--cost-limit): their sums cover only the traced time.",
 			     parts);
 	if (lossy)
 		textout_wrap(t, TEXTOUT_RED, "", 2, "%u of the recordings lost records.", lossy);
@@ -253,8 +254,8 @@ static void print_across(struct textout *t, const struct series *s, enum shown s
 		for (c = 0; c < columns && !series_at(s, r, c); c++)
 			;
 		/*
-		 * Skip a row without columns: a label without "/", such as that of the sequential
-		 * program.
+		 * Skip a row without columns, which a label without "/" makes (for example the
+		 * label of the sequential program).
 		 */
 		if (c == columns)
 			continue;

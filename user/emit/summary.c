@@ -198,8 +198,8 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 	const struct report_efficiency *e = &p->efficiency;
 	const char *at_most = p->untraced ? "at most " : "";
 	/*
-	 * The time that PE is a share of (see positions_efficiency()). A group and an OpenMP team
-	 * count with all threads for the whole elapsed time.
+	 * The time that PE is a share of (see positions_efficiency()). For a group or an OpenMP
+	 * team, it is the elapsed time of all threads.
 	 */
 	const char *of =
 		g || isfinite(p->omp_serialisation) ? "elapsed time × threads" : "thread time";
@@ -401,7 +401,7 @@ static uint32_t pick_counted(struct textout *t, const struct report_process *p,
 
 /*
  * Print the counters of the whole run, including the time before the first barrier and after the
- * last one. The thesis (see emit/emit.h) shows them in figure 3.6.
+ * last.
  */
 static void summary_counters(struct textout *t, const struct report *r,
 			     const struct fields_context *context)
@@ -649,7 +649,7 @@ static void cost_of(struct textout *t, const struct report_process *p)
 		textout_wrap(t, high ? TEXTOUT_RED : TEXTOUT_PLAIN, "    ", 4,
 			     "Its threads work less than %u µs between barriers. If they sleep "
 			     "there, tracing may change the CPU on which they wake. The cost may "
-			     "then be nothing, or many times this.",
+			     "then be nothing, or many times this estimate.",
 			     REPORT_ROUGH_NS / 1000);
 	if (high)
 		textout_wrap(t, TEXTOUT_RED, "    ", 4,
@@ -674,7 +674,10 @@ static void cost_prices(struct textout *t, const struct report *r)
 		     textout_time(cpu, r->tracer_cpu_ns));
 }
 
-/* Shares of one CPU from which the cost of accounting is reported, and is a warning. */
+/*
+ * The cost of accounting is reported if it is at least SWITCHES_REPORTED of one CPU, and is a
+ * warning if it is at least SWITCHES_MAX.
+ */
 #define SWITCHES_REPORTED 0.01
 #define SWITCHES_MAX	  0.1
 
@@ -796,15 +799,16 @@ static void summary_incomplete(struct textout *t, const struct report *r)
 		INCOMPLETE(t, "the recording ends before the run did.");
 	if (r->ndetached)
 		INCOMPLETE(t,
-			   "%s %s not traced to the end (--cost-limit); %s figures cover the time "
-			   "before.",
+			   "%s %s not traced to the end (--cost-limit); %s figures cover only the "
+			   "traced time.",
 			   textout_count(n, r->ndetached), one ? "process was" : "processes were",
 			   one ? "its" : "their");
 	if (r->ndetached_parts)
 		INCOMPLETE(
 			t,
 			"in %s %s some barriers were not traced to the end (--cost-limit); their "
-			"figures cover the time before, and sums over %s lack the time after.",
+			"figures cover only the traced time, and sums over %s do not include the "
+			"rest.",
 			textout_count(n, r->ndetached_parts), one_part ? "process" : "processes",
 			one_part ? "this process" : "these processes");
 	if (r->unmet)

@@ -12,11 +12,12 @@
 #include "base/text.h"
 
 #define GAP    2 /* blanks between columns */
-#define LEAST  8 /* columns to which a name is shortened at most */
+#define LEAST  8 /* a name is not shortened to fewer columns than this */
 #define BAR    12 /* columns of a full bar */
 /* table_cell.at of a time that has no text yet, because its unit is not known */
 #define UNMADE SIZE_MAX
-#define LITTLE 1000 /* a column of times is negligible below the greatest time divided by this */
+/* a column of times is negligible if all are below the table's greatest time / LITTLE */
+#define LITTLE 1000
 
 /* --- filling ---------------------------------------------------------------------------------- */
 

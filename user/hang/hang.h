@@ -2,13 +2,13 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Classify a barrier that does not fill. The input is the threads that have arrived, the threads
- * that took part before, and what all threads wait for now. The result is the missing threads,
- * whether they can still arrive, and a sentence about it. This code does no I/O.
+ * that took part in the last episode, and what all threads wait for now. The result is the missing
+ * threads, whether they can still arrive, and a sentence about it. This code does no I/O.
  *
  * Threads wait for threads: for the holder of a lock, for the end of a joined thread, or at a
- * barrier for all missing threads. A thread that waits for no such thread can continue by itself. A
- * thread that waits for a thread that can continue can also continue. The remaining threads can
- * never continue. Only a cycle among these remaining threads is called a deadlock.
+ * barrier for all missing threads. A thread that waits for no thread in this way can continue by
+ * itself. If the awaited thread can continue, the waiting thread can continue later. The remaining
+ * threads can never continue. Only a cycle among these remaining threads is called a deadlock.
  */
 #ifndef HANG_HANG_H
 #define HANG_HANG_H
@@ -51,7 +51,8 @@ struct hang_thread {
 	enum hang_on on; /* valid for HANG_BLOCKED */
 	/*
 	 * Two looks about 100 ms apart found the thread blocked on the same object with the same
-	 * holder, and it did not run in between. Without this, its wait proves nothing.
+	 * holder, and it did not run between the looks. If this is false, the thread's wait proves
+	 * nothing.
 	 */
 	bool still;
 	uint64_t cpu_ns; /* CPU time between the two looks; MODEL_UNKNOWN: unknown */
@@ -64,10 +65,12 @@ struct hang_thread {
 	const char *syscall; /* the system call that the thread is in; NULL: none, or unknown */
 	const char *wchan; /* the kernel function that it waits in; NULL: unknown */
 	const char *call; /* the MPI call that it waits in: "MPI_Recv"; NULL: none */
-	uint32_t call_frame; /* index of the program's frame that makes this call; HANG_NONE */
-	uint32_t peer; /* the rank, in its communicator, that the call waits for; HANG_NONE */
+	/* index of the program's frame that makes this call; HANG_NONE: none */
+	uint32_t call_frame;
+	uint32_t peer; /* the rank, in its communicator, that the call waits for; HANG_NONE: none */
 	bool world; /* the call is on MPI_COMM_WORLD */
-	const char *left; /* the call after which the thread never returns: "MPI_Finalize"; NULL */
+	/* the call after which the thread never returns: "MPI_Finalize"; NULL: none */
+	const char *left;
 	bool idle; /* an OpenMP worker outside of any parallel region */
 	bool sampled; /* the thread ran, and its stack is a sample */
 	uint32_t nframes;
@@ -86,8 +89,9 @@ struct hang_member {
 	uint32_t index;
 	bool ranked;
 	const char *comm;
-	bool gone; /* it has ended; otherwise it is in .threads, if these are complete */
-	bool left; /* it has left the parallel region */
+	/* the thread has ended; otherwise it is in hang_input.threads, if these are complete */
+	bool gone;
+	bool left; /* the thread has left the parallel region */
 };
 
 struct hang_barrier {
@@ -97,13 +101,17 @@ struct hang_barrier {
 	char label[192];
 	const char *name; /* given by the program or the user; NULL: none */
 	const char *family;
-	const char *call; /* not a barrier, but a call that waits for one rank: "MPI_Recv"; NULL */
+	/*
+	 * name of the MPI call, if this is a call that waits for one rank ("MPI_Recv") and not a
+	 * barrier; NULL: a barrier
+	 */
+	const char *call;
 	struct hang_frame site; /* call site of the first arrival */
 	uint32_t count; /* number of threads that must arrive; 0: unknown */
 	uint32_t narrived;
 	const struct hang_arrival *arrived;
 	/*
-	 * The threads of the last episode. Empty where they are unknown, or where they change from
+	 * The threads of the last episode. Empty if they are unknown, or if they change from
 	 * episode to episode (the barrier has more threads than its count).
 	 */
 	uint32_t nteam;
@@ -135,11 +143,11 @@ struct hang_input {
 int hang_classify(const struct hang_input *in, uint32_t barrier, struct report_hang *out);
 
 /*
- * Return whether the module is a library in which a hang belongs to its caller: the C
- * library, a language runtime, or an MPI library.
+ * Return whether a hang in the module is attributed to the caller of the module. This applies to
+ * the C library, language runtimes and MPI libraries.
  */
 bool hang_is_runtime(const char *module);
-/* Return "in" or "on": a thread is blocked in a call, but on an object. */
+/* Return the preposition for @words: a thread is blocked "in" a call, but "on" an object. */
 const char *hang_preposition(const char *words);
 /*
  * Return the innermost frame that is neither in the C library nor in another runtime, the innermost

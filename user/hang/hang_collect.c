@@ -285,7 +285,7 @@ static void wait_until(uint64_t ns)
 /*
  * Begin to count how often the thread reaches the return address of its call, with a probe in this
  * process alone. (A hardware breakpoint would not change the code, but in some virtual machines it
- * silently counts nothing.) Return as regs_count_returns().
+ * silently counts nothing.) Return the same values as regs_count_returns().
  */
 static int count_returns(const struct hang_collect *s, const struct hang_collect_process *p,
 			 const struct snapshot_thread *t, uint32_t slot)

@@ -60,7 +60,7 @@ struct hang_collect_question {
 	struct hang_collect_barrier *barriers;
 	uint32_t nnumbers;
 	struct hang_collect_number *numbers;
-	/* The processes of an MPI job, if its ranks may wait for messages of each other. */
+	/* The processes of an MPI job, if its ranks may wait for messages from each other. */
 	uint32_t npids, pids_cap;
 	uint32_t *pids;
 };
@@ -83,7 +83,8 @@ int hang_collect_look(struct hang_collect *hang_collect, struct hang_collect_que
 		      struct hang_collect_answer **out);
 /*
  * Classify one of the barriers, or with HANG_NONE the cycle of ranks that wait for messages. Return
- * as hang_classify(), or -ENOENT: the barrier has no arrivals any more, or there is no cycle.
+ * the result of hang_classify(), or -ENOENT if the barrier has no arrivals any more or there is no
+ * cycle.
  */
 int hang_collect_classify(const struct hang_collect_answer *answer, uint32_t barrier,
 			  struct report_hang *out);

@@ -116,8 +116,9 @@ static uint32_t crossed_barrier(const struct graph *g, uint32_t i)
 
 /*
  * Return whether a thread that is in a different collective than the threads at @barrier may leave
- * that collective. The threads at @barrier cannot release it: where a collective lets a rank leave
- * early, that rank's part is done. Only ranks that are in neither collective yet can release it.
+ * that collective. The threads at @barrier cannot release it: if their collective lets a rank leave
+ * early, that rank's part in it is done. Only ranks that are in neither collective yet can release
+ * it.
  */
 static bool others_may_help(const struct graph *g, uint32_t i, uint32_t barrier)
 {

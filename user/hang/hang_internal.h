@@ -110,7 +110,10 @@ int hang_fill_missing(const struct graph *g, uint32_t barrier, struct report_han
 int hang_fill_cycle(const struct graph *g, struct report_hang *out);
 
 /* hang_text.c: the strings are in the report's arena. */
-/* Return what thread @i waits for, in words; NULL: it does not wait, or this is unknown. */
+/*
+ * Return what thread @i waits for, in words; NULL: the thread does not wait, or what it waits for
+ * is unknown.
+ */
 const char *text_blocked_on(const struct graph *g, uint32_t i);
 /* Return "the barrier at x.c:30", "the mutex `m`" or "the end of thread 3". */
 const char *text_step(const struct graph *g, const struct step *step, const struct step *next);

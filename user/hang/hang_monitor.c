@@ -84,7 +84,7 @@ void hang_monitor_free(struct hang_monitor *h)
 
 /* --- known hangs ------------------------------------------------------------------------------ */
 
-/* Return the index of the new hang, or HANG_NONE when out of memory. */
+/* Add a hang. Return its index, or HANG_NONE when out of memory. */
 static uint32_t add_known(struct hang_monitor *h, struct known known)
 {
 	if (grow(h->known, h->known_cap, h->nknown + 1))
@@ -93,7 +93,10 @@ static uint32_t add_known(struct hang_monitor *h, struct known known)
 	return h->nknown++;
 }
 
-/* Return the hang with this first arrival, which is added if it is new, or HANG_NONE. */
+/*
+ * Return the hang with this first arrival. Add the hang if it is new. Return HANG_NONE when out of
+ * memory.
+ */
 static uint32_t find_known(struct hang_monitor *h, const struct arrival *p)
 {
 	uint32_t i;
@@ -146,8 +149,8 @@ static void close_known(struct hang_monitor *h, uint64_t now)
 		if (k->over || k->lasts || k->seen)
 			continue;
 		/*
-		 * A killed process never left the barrier. Otherwise the records of threads that
-		 * left may be delayed.
+		 * A process that was killed never left the barrier. If the process is alive, the
+		 * records of threads that left may be delayed.
 		 */
 		if (!has_opened(h, k) && !proc_alive((int)k->pid)) {
 			k->lasts = true;
@@ -226,7 +229,9 @@ static int start_job(struct hang_monitor *h, struct hang_job *job)
 	return err;
 }
 
-/* Start a job for one barrier that is due, with all other barriers that its processes are at. */
+/*
+ * Start a job for one barrier that is due, and for all other barriers at which its processes wait.
+ */
 static int ask(struct hang_monitor *h)
 {
 	struct hang_job *job = NULL;
@@ -300,7 +305,7 @@ static uint32_t find_circle(struct hang_monitor *h)
 }
 
 /*
- * Ranks that wait for messages of each other arrive at no barrier. So examine the ranks if there
+ * Ranks that wait for messages from each other arrive at no barrier. So examine the ranks if there
  * was no crossing for the time of --hang.
  */
 static int ask_circle(struct hang_monitor *h, uint64_t now)
@@ -412,7 +417,7 @@ static int look(struct hang_monitor *h, uint64_t now)
 		err = 0;
 	}
 	if (!hang_worker_has(h->hang_worker)) {
-		/* Not while a job runs: it refers to hangs by their index. */
+		/* Do this only while no job runs, because a job refers to hangs by index. */
 		close_known(h, now);
 		forget_known(h);
 	}

@@ -123,7 +123,8 @@ static int add_region(const struct hang_env *env, struct hang_collect_barrier *b
 	b->count = m.entered;
 	if (b->nteam > m.entered) {
 		/*
-		 * The last team had more threads: the threads that belong to this team are unknown.
+		 * The last team was larger, so which of its other threads are in this team is
+		 * unknown: keep only the threads seen in it now.
 		 */
 		for (i = 0, past = 0; i < b->nteam; i++)
 			if (!b->team[i].left)

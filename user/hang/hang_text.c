@@ -305,7 +305,7 @@ static void add_cycle(struct sentence *s)
 	}
 }
 
-/* Add "thread 1, thread 2 and 3 more" of the candidates with this rank. Return their number. */
+/* Name the candidates with this rank: "thread 1, thread 2 and 3 more". Return their number. */
 static uint32_t add_names(struct sentence *s, uint32_t rank)
 {
 	uint32_t i, n = 0, all = 0, named;

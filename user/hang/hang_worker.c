@@ -19,7 +19,7 @@ struct hang_worker {
 	pthread_mutex_t lock;
 	pthread_cond_t more;
 	/* Protected by .lock: */
-	struct hang_job *job; /* running, or done and not yet taken back; NULL */
+	struct hang_job *job; /* running, or done and not yet taken back; NULL: none */
 	bool done, stop;
 };
 
@@ -113,7 +113,10 @@ static void *run_jobs(void *ctx)
 	struct hang_worker *l = ctx;
 	struct lookup lookup = { 0 };
 
-	/* Do not delay the thread that reads records. On Linux this affects only this thread. */
+	/*
+	 * Do not delay the thread that reads records. On Linux, setpriority() affects only this
+	 * thread.
+	 */
 	if (setpriority(PRIO_PROCESS, 0, 0))
 		msg_verbose(false, "cannot lower the priority of the thread that examines hangs");
 	pthread_mutex_lock(&l->lock);

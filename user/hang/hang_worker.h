@@ -35,8 +35,8 @@ int hang_job_new(uint32_t nbarriers, struct hang_job **out);
 void hang_job_free(struct hang_job *job);
 
 /*
- * The thread starts with the first job. @debuginfod: ask its servers for names. Return 0 or
- * -ENOMEM.
+ * The thread starts with the first job. @debuginfod: ask the debuginfod servers for names. Return 0
+ * or -ENOMEM.
  */
 int hang_worker_new(bool debuginfod, struct hang_worker **out);
 /* Free the worker, after the running job has finished. */

@@ -221,7 +221,7 @@ static uint32_t u32_at(const uint8_t *bytes, size_t at)
 
 /*
  * Read a glibc mutex at its lock word. Return whether the memory looks like a locked mutex with
- * waiters. *holder is set to its owner, alive or not, or stays 0 where the owner is unknown.
+ * waiters. *holder is set to its owner, alive or not, or stays 0 if the owner is unknown.
  */
 static bool read_mutex(struct locks *l, const struct word *w, uint32_t *holder)
 {
@@ -283,8 +283,8 @@ static bool is_pi_wait(const struct snapshot_thread *t)
 }
 
 /*
- * Find the joined thread. The futex word has its tid, and the futex is not private, because the
- * kernel wakes the waiter.
+ * Find the joined thread. The futex word holds the joined thread's tid. The futex is not private,
+ * because the kernel wakes the waiting thread.
  */
 static bool read_join(struct locks *l, const struct snapshot_thread *t, const struct word *w,
 		      struct lock_wait *out)

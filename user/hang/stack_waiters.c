@@ -79,8 +79,8 @@ static uint64_t word_at(const struct search *s, uint64_t address)
 
 /*
  * Return the function that the entry of a procedure linkage table (PLT) at @target calls, or
- * @target if it is no such entry. The dynamic linker has filled the entry's pointer in, because it
- * was called.
+ * @target if it is no such entry. The dynamic linker has filled in the entry's pointer, because the
+ * entry was called.
  */
 static uint64_t through_linkage_x86(const struct search *s, uint64_t target, const uint8_t *code)
 {

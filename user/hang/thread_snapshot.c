@@ -440,8 +440,8 @@ static int look_at_all(struct taking *k)
 		if (!end)
 			end = now + SAMPLE_MS * 1000000ull;
 		/*
-		 * Use three quarters of the time now: a thread that blocks meanwhile needs another
-		 * round.
+		 * Use three quarters of the time now: a thread that blocks during this time needs
+		 * another round.
 		 */
 		err = sample_running(k, now >= end ? 0 : (int)((end - now) * 3 / 4000000u));
 		if (all_done(k))

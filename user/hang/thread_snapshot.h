@@ -3,7 +3,8 @@
 /*
  * Read the present position of each thread of a process: state, system call, user stack. No thread
  * is stopped or signalled. The registers of a blocked thread come from the kernel's task iterator,
- * or from /proc where there is none, and its stack from its memory. A running thread is sampled.
+ * or from /proc if there is no iterator. Its stack comes from the process's memory. A running
+ * thread is sampled.
  */
 #ifndef HANG_THREAD_SNAPSHOT_H
 #define HANG_THREAD_SNAPSHOT_H
@@ -51,7 +52,10 @@ struct snapshot_frame {
 	const char *module; /* path of the file that has the code; NULL: none */
 	uint32_t line; /* 0: unknown */
 	const char *inlined; /* the function into which this function was inlined; NULL: none */
-	/* in the process: of the call; in the innermost frame: where the thread is */
+	/*
+	 * address in the process: of the call or, in the innermost frame, of the current
+	 * instruction
+	 */
 	uint64_t address;
 };
 
@@ -62,12 +66,12 @@ struct snapshot_thread {
 	int64_t syscall; /* number of the blocking system call; -1: none; -2: unknown */
 	uint64_t args[6]; /* arguments of the system call */
 	char wchan[64]; /* kernel function in which the thread waits; "": unknown */
-	uint64_t cpu_ns,
-		runq_ns; /* total time on a CPU, and waiting for a CPU; UINT64_MAX: unknown */
+	/* total time on a CPU, and waiting for a CPU; UINT64_MAX: unknown */
+	uint64_t cpu_ns, runq_ns;
 	uint64_t start_ticks; /* from /proc/.../stat: detects a reused tid; 0: unknown */
 	/*
-	 * Context switches. If two looks found the same number, the thread did not run in between.
-	 * UINT64_MAX: unknown.
+	 * Context switches. If two looks found the same number, the thread did not run between the
+	 * looks. UINT64_MAX: unknown.
 	 */
 	uint64_t switches;
 	uint64_t sp, pc; /* stack pointer and program counter in user space; 0: unknown */
@@ -129,8 +133,8 @@ int snapshot_take(struct snapshots *snapshots, uint32_t pid, const uint32_t *tid
 int snapshot_glance(uint32_t pid, const uint32_t *tids, uint32_t n, struct snapshot **out);
 void snapshot_free(struct snapshot *snapshot);
 /*
- * Return the mappings that the last snapshot of the process used, or NULL. Using them does not read
- * them again.
+ * Return the mappings that the last snapshot of the process used, or NULL. Look-ups in these
+ * mappings do not read them again.
  */
 struct address_space *snapshot_address_space(struct snapshots *snapshots, uint32_t pid);
 /* Return the thread, or NULL. */

@@ -220,7 +220,7 @@ static const char *chain_check(struct callsites *c, struct address_space *space,
 
 /*
  * Return the site that is @up callers above @from, without counting wrappers. If fewer callers are
- * known, return the outermost.
+ * known, return the outermost known caller.
  */
 static uint32_t site_up(struct callsites *c, struct address_space *space, const struct chain *chain,
 			uint32_t from, uint32_t up, const char *why)

@@ -22,7 +22,7 @@ int callsites_sample(struct callsites *c, struct address_space *space,
 		     const struct sbt_callers *sample);
 /*
  * A rule to step from the frame of the function at @ip to the frame of its caller. With this rule,
- * the kernel side needs no samples there.
+ * the kernel side needs no samples of that function.
  */
 struct callsites_frame_rule {
 	uint32_t tgid, inc;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Times when --cost-limit stopped tracing processes, or some of their barriers. Before the kernel
- * side stops, it may still write records of later crossings. These records are not fed. This code
- * does no I/O.
+ * Times when --cost-limit stopped tracing processes, or some of their barriers. The kernel side
+ * stops recording a little later, so it may still write records of crossings after these times.
+ * Such records are not fed. This code does no I/O.
  */
 #ifndef INGEST_CUTOFFS_H
 #define INGEST_CUTOFFS_H
@@ -29,7 +29,8 @@ enum cutoff_fate {
 void cutoffs_free(struct cutoffs *cutoffs);
 /*
  * Cut off the whole process at @t_ns if @probe_groups is MODEL_DETACHED_WHOLE, or only these probe
- * groups. For each, the first time counts. Return 0 or -ENOMEM.
+ * groups. If called again for the same process or probe group, the first time counts. Return 0 or
+ * -ENOMEM.
  */
 int cutoffs_add(struct cutoffs *cutoffs, uint32_t tgid, uint32_t inc, uint64_t probe_groups,
 		uint64_t t_ns);
@@ -43,8 +44,8 @@ enum cutoff_fate cutoffs_fate(const struct cutoffs *cutoffs, const struct sbt_cr
 bool cutoffs_is_detached(const struct cutoffs *cutoffs, const struct sbt_crossing *c,
 			 uint8_t probe_group);
 /*
- * Return whether the crossing's probe group has a cutoff. A thread that had arrived by then did not
- * abandon the barrier, though no departure was seen. Its departure time is unknown.
+ * Return whether the crossing's probe group has a cutoff. A thread that had arrived by the cutoff
+ * did not abandon the barrier, though no departure was seen. Its departure time is unknown.
  */
 bool cutoffs_of_part(const struct cutoffs *cutoffs, const struct sbt_crossing *c,
 		     uint8_t probe_group);

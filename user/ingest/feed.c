@@ -247,7 +247,7 @@ static int feed_resume(struct feed *f, const struct sbt_crossing *c)
 		.inc = c->inc,
 		.tid = c->tid,
 		.seq = c->seq,
-		.arrive_ns = c->begun_ns && c->begun_ns < c->depart_ns ? c->begun_ns : c->depart_ns,
+		.begun_ns = c->begun_ns && c->begun_ns < c->depart_ns ? c->begun_ns : c->depart_ns,
 		.depart_ns = c->depart_ns,
 		.flags = MODEL_CROSSING_RESUMES |
 			 (c->flags & SBT_CROSSING_ACCOUNTED ? MODEL_CROSSING_ACCOUNTED : 0),
@@ -322,8 +322,8 @@ static uint32_t site_of(struct feed *f, const struct sbt_crossing *c, const stru
 
 /*
  * Return the libc variant of a pthread barrier. If the process ended before its mappings were read,
- * only the probe shows the variant. Then the memory that it shared is unknown too, so its episodes
- * may not count as complete.
+ * only the probe shows the variant. The memory that the process shared is then unknown, too, so its
+ * episodes may not count as complete.
  */
 static enum family_libc libc_of(const struct feed *f, const struct sbt_crossing *c,
 				const struct address_space *space)
@@ -528,8 +528,8 @@ static int feed_label(struct feed *f, const struct sbt_label *label)
 
 /*
  * Feed a new thread. A thread that was found at its first crossing began earlier than the crossing
- * (start_ns). If the thread began before tracing, it is fed from the start: with --aggregate no
- * further record may follow until its end.
+ * (start_ns). A thread that began before tracing is added from the start of tracing, because with
+ * --aggregate no further record may follow until its end.
  */
 static int feed_thread(struct feed *f, const struct sbt_event *e)
 {
@@ -542,8 +542,8 @@ static int feed_thread(struct feed *f, const struct sbt_event *e)
 
 /*
  * Feed the first crossing of a process. If the process began while it was traced, its first phase
- * begins at its start. If it may have crossed barriers unseen before, the phase does not begin
- * there, because the missing waits would count as work.
+ * begins at its start. If the process may have crossed barriers unseen before, its first phase
+ * begins later, because the missing waits would otherwise count as work.
  */
 static int feed_seen(struct feed *f, const struct sbt_event *e)
 {
@@ -778,7 +778,7 @@ int feed_round(struct feed *f, const struct sbt_crossing *c, const struct forkjo
 		/* Every episode that model/forkjoin found has this family. */
 		.family = SBT_FAMILY_FORKJOIN,
 		.kind = SBT_KIND_JOIN,
-		.flags = round->joins_only ? MODEL_CROSSING_JOINS : MODEL_CROSSING_TEAM,
+		.flags = MODEL_CROSSING_TEAM | (round->joins_only ? MODEL_CROSSING_JOINS : 0),
 	};
 	struct renumbered *r = renumber(f, c);
 	uint32_t i;

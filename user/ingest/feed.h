@@ -87,9 +87,9 @@ int feed_record(struct feed *feed, const struct stream_record *record);
  */
 int feed_held(struct feed *feed, const struct sbt_event *event, uint64_t now_ns);
 /*
- * Stop feeding a process at @t_ns. A thread that was inside a barrier then is noted, as at the end
- * of tracing. If @probe_groups is not MODEL_DETACHED_WHOLE, drop only crossings of these groups
- * that arrived later. Return 0 or -ENOMEM.
+ * Stop feeding a process at @t_ns. A thread that was inside a barrier at that time is noted, as at
+ * the end of tracing. If @probe_groups is not MODEL_DETACHED_WHOLE, drop only crossings of these
+ * groups with later arrivals. Return 0 or -ENOMEM.
  */
 int feed_cut(struct feed *feed, uint32_t tgid, uint32_t inc, uint64_t probe_groups, uint64_t t_ns);
 /*

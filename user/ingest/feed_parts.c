@@ -17,7 +17,7 @@ static struct model_block block_of(const struct sbt_block *b)
 {
 	return (struct model_block){
 		.ns = b->ns,
-		.addr = b->addr,
+		.at.key = b->at.key,
 		.stack = b->stack,
 		.doing_ns = b->doing_ns,
 		.waker = b->waker,

@@ -267,11 +267,12 @@ static int consider_join(struct ingest *p, const struct stream_record *record)
 		.tgid = c->tgid,
 		.inc = c->inc,
 		.tid = c->tid,
+		.all = c->kind == SBT_KIND_JOIN_ALL,
 		.handle = c->joined,
 		.enter_ns = c->arrive_ns,
 		.leave_ns = c->depart_ns,
 		/* A join of all threads has no result. */
-		.result = c->joined == SBT_JOIN_ALL ? 0 : c->error,
+		.result = c->kind == SBT_KIND_JOIN_ALL ? 0 : c->error,
 	};
 	int err;
 
@@ -374,7 +375,7 @@ static uint32_t candidate_flags(const struct sbt_crossing *c)
 
 /*
  * Return whether the address is in memory that processes share and that has no file. Such memory is
- * not older than the process from which all of them were forked.
+ * not older than the process from which all these processes were forked.
  */
 static bool is_anonymous(const struct address_space *space, uint64_t address)
 {
@@ -523,8 +524,8 @@ static int take_callers(struct ingest *p, const struct sbt_callers *sample)
 }
 
 /*
- * Queue a record that only waits for earlier records. Find its site now, because another module may
- * be mapped there later.
+ * Queue a record that only waits for earlier records. Find its call site now, because another
+ * module may later be mapped at this address.
  */
 static int hold_plain(struct ingest *p, const struct stream_record *record)
 {

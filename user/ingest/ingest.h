@@ -31,7 +31,7 @@ int ingest_run(struct ingest *ingest, uint64_t until_ns);
  */
 struct ingest_verdict {
 	uint32_t tgid, inc;
-	uint32_t state; /* SBT_OBJECT_* of bpf/state.h */
+	uint32_t state; /* SBT_OBJECT_* of sbt/state.h */
 	uint64_t object;
 };
 
@@ -47,7 +47,8 @@ void ingest_between(struct ingest *ingest, void (*between)(void *ctx), void *ctx
 /* Notify discovery that probes on condition variables are off for a while in this process. */
 void ingest_pause(struct ingest *ingest, uint32_t tgid, uint32_t inc);
 /*
- * Decide now about the candidates of a process that is no longer traced, or of these probe groups.
+ * Tracing of the process, or of these probe groups in it, has ended. Decide now about their
+ * candidates.
  */
 void ingest_end_probe_groups(struct ingest *ingest, uint32_t tgid, uint32_t inc,
 			     uint64_t probe_groups);
@@ -76,8 +77,8 @@ struct discover_unseen ingest_unseen(const struct ingest *ingest);
  */
 uint64_t ingest_unshared(const struct ingest *ingest);
 /*
- * Return whether the process waited on a condition variable without a record of it. @ingest may be
- * NULL.
+ * Return whether the process waited on a condition variable without a record of the wait. @ingest
+ * may be NULL.
  */
 bool ingest_waited_unseen(const struct ingest *ingest, uint32_t tgid, uint32_t inc);
 

@@ -321,8 +321,8 @@ static int take_made(struct ranks *r, struct process *p, const struct sbt_crossi
 /* --- crossings -------------------------------------------------------------------------------- */
 
 /*
- * Note in the process if records of this thread, and so calls, were lost, or if a call that makes a
- * communicator was abandoned. Return 0 or -ENOMEM.
+ * Note in the process whether records of this thread, and so perhaps calls, were lost. Also note
+ * whether a call that makes a communicator was abandoned. Return 0 or -ENOMEM.
  */
 static int check_seq(struct ranks *r, struct process *p, const struct sbt_crossing *c)
 {

@@ -25,7 +25,10 @@ struct saved {
 #define SAVE_FRACTION 8
 #define SAVE_EACH     64 /* number of records between two checks whether a ring is half full */
 
-/* A record that was returned is a copy, and stays valid while rings are copied. */
+/*
+ * Maximum length of a record. A record that was returned is a copy, so it stays valid while rings
+ * are copied.
+ */
 #define RECORD_MAX 16384u
 _Static_assert(sizeof(struct sbt_callers) <= RECORD_MAX, "room for the longest crossing");
 _Static_assert(sizeof(struct sbt_label) <= RECORD_MAX, "room for a label");
@@ -189,8 +192,8 @@ static void begin_pass(struct ring_stream *s, uint64_t until_ns)
 }
 
 /*
- * Give the space of the records that were read back to the kernel. The space of copied records has
- * been given back already.
+ * Return to the kernel the space of the records that were read. The space of copied records has
+ * already been returned.
  */
 static void give_back(struct ring *ring)
 {

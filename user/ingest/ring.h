@@ -30,8 +30,9 @@ void ring_show_events(struct stream *stream, void (*each)(void *ctx, const struc
 		      void *ctx);
 
 /*
- * Call @each once for each event that was not shown yet, while other events are handled. This
- * serves facts that can only be read while a process exists. @each must not call the stream.
+ * Call @each once for each event that was not shown yet, while other events are handled. Use this
+ * to read facts that are only available while a process exists. @each must not call functions of
+ * the stream.
  */
 void ring_glance_events(struct stream *stream,
 			void (*each)(void *ctx, const struct sbt_event *event), void *ctx);

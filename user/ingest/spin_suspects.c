@@ -26,7 +26,7 @@ void spin_suspects_note(struct spin_suspects *b, uint32_t tgid, uint32_t tid, ui
 		hash_put(&b->threads, key, 1);
 }
 
-/* Forget threads that took part in an episode, because they wait there. */
+/* Forget threads that took part in an episode, because they wait at a known barrier. */
 static void forget_met(struct spin_suspects *b, const struct model *model)
 {
 	uint32_t i, n = model_nthreads(model);

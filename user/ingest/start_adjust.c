@@ -59,7 +59,7 @@ int start_adjust_held(struct start_adjust *b, struct model *model, const struct 
 
 static void block_shorten(struct model_block *b, uint64_t ns)
 {
-	if (b->reason != MODEL_BLOCKED_OTHER || b->addr != MODEL_OTHER_STOPPED || !b->ns)
+	if (b->reason != MODEL_BLOCKED_OTHER || b->at.other != MODEL_OTHER_STOPPED || !b->ns)
 		return;
 	b->ns = number_less(b->ns, ns);
 	if (!b->ns)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Correct the start of processes that sbt-trace stopped before they ran. These processes began
- * later by the time of the stop. If the first thread of such a process has crossed barriers before,
- * the thread counts as stopped for that time. This occurs when the process loads a library later.
+ * Correct the start of processes that sbt-trace stopped before they ran. The start of such a
+ * process is moved later by the time for which it was stopped. A process that loads a library later
+ * is stopped again. If its first thread has crossed barriers by then, the start stays, and the
+ * thread counts as stopped for that time.
  */
 #ifndef INGEST_START_ADJUST_H
 #define INGEST_START_ADJUST_H

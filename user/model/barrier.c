@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The rows of the report: a call site within a process, or the sorted set of call sites of a mixed
- * episode.
+ * The rows of the report. A row is a call site within a process, or the sorted set of call sites of
+ * mixed episodes.
  */
 #include "model/internal.h"
 
@@ -188,7 +188,7 @@ int barrier_row(struct model *m, struct episode *e, uint32_t *row)
 	return err ? err : row_find(m, &id, m->sites, n, row);
 }
 
-/* Return the thread's entry if the thread remembers its index; else NULL. */
+/* Return the thread's entry in the row if the thread remembers the entry's index; else NULL. */
 struct model_barrier_thread *barrier_thread_known(const struct row *r, const struct thread *t)
 {
 	uint32_t way = r->index % THREAD_CACHE;

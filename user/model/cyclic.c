@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * In cyclic use, more threads use the barrier than it counts. A thread of the next episode may
- * arrive before all threads have left the last episode, so the count decides: the crossings are cut
- * into chunks of n by order of arrival. Each chunk is checked against its departures: its last
- * arrival comes before its first departure. This check also corrects the cut after a lost record.
- * The order of arrivals that the probes saw can differ from the barrier's own order. A thread that
- * left before the next episode was released was in this episode. If this rule does not decide, both
- * episodes are ambiguous.
+ * In cyclic use, more threads use the barrier than its count n. A thread of the next episode may
+ * arrive before all threads have left the last episode. The crossings are therefore cut into chunks
+ * of n by order of arrival. Each chunk is checked against its departures: its last arrival must be
+ * before its first departure. This check also corrects the cut after a lost record. The order of
+ * arrivals that the probes saw can differ from the barrier's own order. Therefore a thread that
+ * left before the next episode was released is counted in this episode. If this rule does not
+ * decide, both episodes are ambiguous.
  */
 #include "model/internal.h"
 
@@ -15,14 +15,17 @@
 
 #include <string.h>
 
-/* Slots are purged after (number of slots / SLOTS_PURGE) crossings. */
+/*
+ * Slots of threads that no longer use the barrier are freed after each (number of slots /
+ * SLOTS_PURGE) crossings.
+ */
 #define SLOTS_PURGE 64
 
 #define CYCLIC_BUF_MIN 4096
 
 /*
- * Make room for one more member. Room at the front is reused when it is as large as the remaining
- * members.
+ * Make room for one more member. Members that left have freed room at the front, which is reused
+ * when it is as large as the remaining members.
  */
 static int buf_reserve(struct cyclic *c)
 {
@@ -149,7 +152,7 @@ static void set_bound(struct model *m, struct object *o)
 		queue_unopen(queue_of(m, o->proc), &c->open);
 		return;
 	}
-	/* The next release cannot be before the arrival that completes the chunk. */
+	/* The next release cannot be before the arrival that completes the next chunk. */
 	i = o->count && o->count <= c->n ? o->count - 1 : c->n - 1;
 	if (list_empty(&c->open.link))
 		queue_open(queue_of(m, o->proc), &c->open, 0);
@@ -194,9 +197,9 @@ static bool overdue(const struct model *m, const struct object *o, uint64_t t)
 }
 
 /*
- * Return whether the chunk could be shifted: a cut that is k members earlier also agrees with all
- * departures. The (n - k)th member of this chunk would then have released the last k members of the
- * previous chunk. Those members would have left after the (n - k)th member arrived.
+ * Return whether the chunk could be shifted, which means that a cut k members earlier also agrees
+ * with all departures. The (n - k)th member of this chunk would then have released the last k
+ * members of the previous chunk. Those members would have left after the (n - k)th member arrived.
  */
 static bool shift_possible(const struct object *o, const struct episode *e)
 {
@@ -222,7 +225,7 @@ static bool loss_between(const struct model *m, const struct object *o, uint64_t
 
 	array_for_each (slot, o->slots, o->nslots) {
 		t = thread_at(m, slot->thread);
-		/* A thread that was not seen again may have lost its last record. */
+		/* The last record of a thread that was not seen again may be lost. */
 		if (thread_gap_covers(t, from, to) || (m->totals.lost && t->seen_ns < to))
 			return true;
 	}
@@ -403,7 +406,8 @@ static bool is_warm(const struct model *m, const struct object *o)
 
 /*
  * Return whether cyclic use may end. The remaining members could make the object cyclic again at
- * once, repeatedly. In that case the object stays cyclic for a while.
+ * once, repeatedly. If cyclic use ended a moment ago already, the object therefore stays cyclic for
+ * a while.
  */
 static bool may_leave(const struct model *m, const struct object *o)
 {
@@ -485,7 +489,7 @@ int cyclic_add(struct model *m, struct object *o, const struct member *mem)
 		o->cyclic.warm_ns = mem->pub.arrive_ns + MODEL_WARM_NS;
 	set_bound(m, o);
 	/*
-	 * Do not try earlier, to save time: a chunk can rarely be decided before the next chunk has
+	 * Try only now, to save time: a chunk can rarely be decided before the next chunk has
 	 * arrived.
 	 */
 	if (o->cyclic.n < full)

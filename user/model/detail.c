@@ -81,9 +81,8 @@ static void take(uint64_t *part, uint64_t *left)
 #define TAKE_PART(member, from, ...) take(&from->member, &left);
 
 /*
- * Make the parts fit the total. They are measured with other timestamps than the total and can
- * exceed it by some ns. The time on a CPU, which is the remainder after the other parts, is then
- * shortened.
+ * Make the parts fit the total. They are measured with other timestamps than the total, and their
+ * sum can exceed it by some ns. The time on a CPU is then shortened to what the other parts leave.
  */
 static void settle_phase(struct model_detail *d, uint64_t work)
 {
@@ -219,7 +218,7 @@ void model_sums_add(struct model_sums *s, const struct model_detail *d, uint64_t
 	s->unknown |= d->unknown;
 }
 
-/* Shorten the sums because the first phase began @ns later than was assumed. */
+/* Subtract @ns from the sums, because the first phase began @ns later than was assumed. */
 void sums_shorten(struct model_sums *s, uint64_t ns)
 {
 	uint64_t left;
@@ -264,7 +263,7 @@ void model_sums_join(struct model_sums *to, const struct model_sums *from)
 
 /*
  * Add the activity of @t from its last departure to the end of its tail, at most until @until. Do
- * this only at the end, because an earlier crossing may arrive after the tail.
+ * this only at the end, because the record of an earlier crossing may arrive after the tail.
  */
 void tail_add(const struct thread *t, uint64_t until, struct model_sums *sums)
 {

@@ -6,7 +6,8 @@
 
 #include <errno.h>
 
-#define OVER_MAX    65536 /* consecutive timed-out waits after which the object is no barrier */
+/* number of consecutive timed-out waits after which the object is no barrier */
+#define OVER_MAX    65536
 #define MEMBERS_MAX 4096
 /*
  * Maximum number of processes that can restart an object's classification by using it for the first
@@ -34,7 +35,10 @@ static void pending_remove(struct object *o, struct pending *p)
 	*p = o->pending[--o->npending];
 }
 
-/* Return whether the second waking of the last episode ended this wait. */
+/*
+ * Return whether the echo of the last episode (its second waking, see discover_echo.c) ended this
+ * wait.
+ */
 static bool by_echo(const struct object *o, const struct discover_record *r)
 {
 	return o->echo_ns && r->arrive_ns <= o->echo_ns && o->echo_ns <= r->depart_ns;
@@ -61,7 +65,7 @@ static int pending_add(struct discover *d, struct object *o, const struct discov
 		p = NULL;
 	}
 	if (p && p->arrive_ns > o->wake_ns) {
-		from = p->arrive_ns; /* more than one spurious wake-up */
+		from = p->arrive_ns; /* the wait had several spurious wake-ups */
 		o->tally.unwoken -= p->unwoken && !o->tally.settled;
 	}
 	if (!p) {
@@ -112,7 +116,10 @@ int discover_round_join(struct object *o, uint32_t tid, uint32_t value)
 	return 0;
 }
 
-/* Return whether a thread that arrived after the last waking can be a member of that round. */
+/*
+ * Return whether a thread that arrived after the last waking can be a member of the round that the
+ * waking ended.
+ */
 static bool may_join(const struct object *o, uint32_t tid, uint64_t arrive_ns)
 {
 	return o->open && arrive_ns >= o->wake_ns && tid != o->now_waker &&
@@ -141,10 +148,10 @@ static void take_late(struct discover *d, struct object *o, const struct pending
 }
 
 /*
- * Some threads found the futex changed since the last waking. Add to the round of that waking the
- * threads that were late for it. One is the thread that now wakes the others, and so has waited for
- * nothing since. The others are the threads that expected the same value as all other members of
- * that round.
+ * Some threads have found that the futex changed since the last waking. Add those that were late
+ * for this waking to its round. One of them is the thread that now wakes the others, because it has
+ * not waited since. The others are the threads that expected the same value as all members of the
+ * round.
  */
 static void take_all_late(struct discover *d, struct object *o, uint32_t waker)
 {
@@ -162,9 +169,9 @@ static void take_all_late(struct discover *d, struct object *o, uint32_t waker)
 }
 
 /*
- * Add the threads that found the futex changed before this waking to its round. The waker had
- * changed the futex, so it had arrived by then. Return the latest possible time of the waker's
- * arrival.
+ * To the round of this waking, add the threads that found the futex changed before the waking. The
+ * waker had changed the futex, so the waker had arrived before them. Return the latest possible
+ * time of the waker's arrival.
  */
 static uint64_t take_again(struct discover *d, struct object *o, uint64_t wake_ns, bool barrier)
 {
@@ -207,10 +214,16 @@ static int wrong(struct discover *d, struct object *o, uint64_t cookie)
 	return 0;
 }
 
-/* Consecutive second wakings, without other wakings, after which the object is no barrier. */
+/*
+ * Number of consecutive second wakings, without other wakings, after which the object is no
+ * barrier.
+ */
 #define ECHOES_MAX 8
 
-/* Take the second waking of an episode, after all threads have left: it ends no round. */
+/*
+ * Take the second waking of an episode, which is made after all threads have left and ends no
+ * round.
+ */
 static int add_echo(struct discover *d, struct object *o, const struct discover_record *r)
 {
 	d->ops.drop(d->ops.ctx, r->cookie);
@@ -222,8 +235,8 @@ static int add_echo(struct discover *d, struct object *o, const struct discover_
 	    discover_echo_open(d, r->site))
 		return 0;
 	/*
-	 * The object has only second wakings: it is a condition variable for the second half of the
-	 * episodes.
+	 * All wakings at the object are second wakings, so it is a condition variable that only
+	 * serves the second phase of each barrier episode.
 	 */
 	discover_echo_end(d, o);
 	discover_drop_from(d, o, 0);
@@ -268,8 +281,8 @@ static int add_wake(struct discover *d, struct object *o, const struct discover_
 }
 
 /*
- * For a thread that did not sleep, return whether it was late for the last waking. If not, it is
- * early for the next waking.
+ * For a thread that found the futex changed and did not sleep, return whether it was late for the
+ * last waking. If not, it is early for the next waking.
  */
 static bool was_late(const struct object *o, const struct discover_record *r)
 {
@@ -277,7 +290,9 @@ static bool was_late(const struct object *o, const struct discover_record *r)
 	       (r->arrive_ns - o->wake_ns < LATE_NS || expected(o, r->value));
 }
 
-/* Return whether @r continues the wait @p: no waking of all threads happened between them. */
+/*
+ * Return whether @r continues the wait @p, because no waking of all threads happened between them.
+ */
 static bool continues(const struct object *o, const struct pending *p,
 		      const struct discover_record *r, uint64_t wake_ns, uint64_t before_ns)
 {
@@ -354,7 +369,10 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 
 	if (!o->open)
 		return pending_add(d, o, r);
-	/* The thread may be slow to leave, so the next waking may already have happened. */
+	/*
+	 * The thread may have been slow to leave, so that a waking after the one that ended its
+	 * wait may already have happened.
+	 */
 	if (wake > r->depart_ns || (arrive <= before && before)) {
 		wake = before;
 		before = 0;
@@ -415,9 +433,9 @@ static struct visitor *visitor_get(struct object *o, const struct discover_recor
 
 /*
  * Return whether a process waits, or wakes, for the first time at an object that it shares. Earlier
- * rounds that broke the rule may have lacked this process. A process that was just forked has no
- * probes for its first rounds. For some later rounds it has only the probes on waits, or only those
- * on wakings.
+ * rounds may have broken the rule only because records of this process were missing. A process that
+ * was just forked has no probes in its first rounds. In some later rounds it has only probes on
+ * waits, or only probes on wakings.
  */
 static bool joins(struct object *o, const struct discover_record *r)
 {

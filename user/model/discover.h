@@ -12,18 +12,18 @@
  * - All waits and the waking were called from one function, which is identified by its declaration.
  *   The waking may also be in code that compilers have merged from the equal ends of several
  *   functions, one of which contains the wait. If it is not known which functions were inlined
- *   there, the wakers must have differed, too, or several small functions must do the same. For a
- *   futex, wrappers may hide the function, so different wakers are enough, and each must have woken
- *   as many threads as waited.
+ *   there, one more condition applies: the rounds had different wakers, or several small functions
+ *   both wait and wake. For a futex, wrappers may hide the function, so different wakers are
+ *   enough, and each must have woken as many threads as waited.
  * - The waits on a futex did not all expect the same value. A barrier's word changes in each round,
  *   or counts. A lock's word does not change. If unlocking wakes all waiters, threads that compete
  *   for the lock look like members of an episode.
- * If an object has the same two call sites for waits and wakings as a known barrier, it needs no
- * rounds of its own.
+ * An object with the same two call sites for waits and wakings as a known barrier is a barrier
+ * without such rounds.
  *
- * The start of a thread pool, queues, events, read-write locks and joins fail for one of these
- * reasons: the thread that waits in a function never wakes there, the members differ from round to
- * round, only one thread is woken, or the waker has waited itself.
+ * The start of a thread pool, queues, events, read-write locks and joins are not taken for
+ * barriers, for one of these reasons: the thread that waits in a function never wakes there, the
+ * members differ from round to round, only one thread is woken, or the waker has waited itself.
  *
  * Known errors: threads that pass a turn around in one function, and all wait for their turn, are
  * classified as a barrier. A ticket lock on a futex is classified as a barrier, too. The following
@@ -55,7 +55,7 @@ enum discover_verdict {
 };
 
 /* discover_record.flags */
-#define DISCOVER_FUTEX 0x01 /* if not set, a condition variable */
+#define DISCOVER_FUTEX 0x01 /* the object is a futex; if not set, a condition variable */
 /* the thread woke others at arrive_ns; if not set, it waited until depart_ns */
 #define DISCOVER_WAKE  0x02
 #define DISCOVER_AGAIN 0x04 /* the futex already had another value, so the thread did not wait */
@@ -70,14 +70,14 @@ enum discover_verdict {
 #define DISCOVER_OLDER 0x40 /* the object may have been used before tracing began */
 #define DISCOVER_BLIND 0x80 /* the process ran for some time before its waits were seen */
 
-#define DISCOVER_INNERMOST UINT32_MAX /* discover_ops.line */
+#define DISCOVER_INNERMOST UINT32_MAX /* @depth of discover_ops.line: the innermost function */
 
 /* A wait or a waking at a candidate. Records are added in the order of depart_ns. */
 struct discover_record {
 	uint64_t cookie; /* chosen by the caller; increases with each record */
 	uint32_t tgid, inc, tid;
 	uint32_t flags;
-	uint32_t wakes; /* maximum number of threads to wake; only for a waking */
+	uint32_t wakes; /* only for a waking: maximum number of threads that it wakes */
 	uint32_t site; /* call site: an opaque number, equal for the same call */
 	uint64_t object; /* address in the process */
 	uint64_t shared; /* identifies memory that processes share; 0 if not shared */
@@ -85,7 +85,7 @@ struct discover_record {
 	uint64_t arrive_ns, depart_ns;
 };
 
-/* What is known of one object. */
+/* What is known about one object. */
 struct discover_object {
 	uint32_t tgid, inc; /* the first process that was seen at the object */
 	bool futex;
@@ -94,54 +94,68 @@ struct discover_object {
 	uint32_t members; /* number of members of the last round that kept the rule */
 	/* rounds that kept the rule but were not reported as episodes of a barrier */
 	uint64_t rounds;
-	/*
-	 * rounds among `rounds` that were dropped, although the object turned out to be a barrier
-	 */
+	/* the part of `rounds` that was dropped although the object turned out to be a barrier */
 	uint64_t untold;
 	uint32_t wait_site, wake_site;
 	/*
-	 * Consecutive rounds of the same threads that varying members woke from another function.
+	 * Number of consecutive rounds of the same threads in which the waking was in another
+	 * function than the waits, and the waker changed.
 	 */
 	uint32_t split;
 	uint32_t led; /* like `split`, but the same member always woke the others */
-	uint32_t uneven; /* rounds in one function with other members than the previous round */
-	uint32_t most; /* the largest number of members of a round in one function */
+	/*
+	 * number of rounds with waits and waking in one function, but with other members than the
+	 * previous round
+	 */
+	uint32_t uneven;
+	/* the largest number of members of a round with waits and waking in one function */
+	uint32_t most;
 	/*
 	 * Number of groups of waits that no waking of all threads ended. All waits of a group began
 	 * before the first of them ended, and all ended before the next group began.
 	 */
 	uint32_t batches;
-	uint32_t loose; /* such waits outside of groups, as at a lock or a queue */
+	/*
+	 * number of waits that no waking of all threads ended, outside of such groups, as at a lock
+	 * or a queue
+	 */
+	uint32_t loose;
 	bool was_barrier; /* DISCOVER_OTHER: the object had been classified as a barrier before */
 	/* the object kept the rule, but the same thread woke the others each time */
 	bool one_waker;
 	/* threads are woken twice in each episode, the second time when all threads have left */
 	bool echo;
 	/*
-	 * Mean time that threads waited for the second waking. 0: this is no longer than threads
-	 * take to leave.
+	 * Mean time (ns) that threads waited for the second waking. 0: they waited no longer than
+	 * threads take to leave.
 	 */
 	uint64_t echo_ns;
 	/*
-	 * Condition variables: threads that waited although no thread ever woke all waiters;
-	 * counted only up to a few.
+	 * Condition variables on which no thread ever woke all waiters: number of threads that
+	 * waited, counted only up to a few.
 	 */
 	uint32_t alone;
 };
 
-/* Records that are missing at barriers on condition variables, although no record was lost. */
+/*
+ * Numbers of records that are missing at barriers on condition variables, because the waits were
+ * not seen.
+ */
 struct discover_unseen {
-	uint64_t waits; /* waits with a beginning or a waker that was not seen */
-	/* Barriers of processes that were not seen initially and that have no readable count. */
+	uint64_t waits; /* number of waits for which the beginning or the waking was not seen */
+	/*
+	 * Number of barriers without a readable count, in processes that ran before they had
+	 * probes.
+	 */
 	uint32_t uncounted;
 	/*
-	 * Waits and wakings that were dropped at objects that are barriers, may be barriers, or
-	 * were classified as barriers.
+	 * Number of waits and wakings that were dropped at objects that are, may be, or were once
+	 * classified as barriers.
 	 */
 	uint64_t given_up;
 };
 
-/* One thread's part in an episode. */
+/* How the thread of a record takes part in an episode. */
 struct discover_member {
 	uint64_t arrive_ns, depart_ns;
 	bool merged;
@@ -157,8 +171,8 @@ struct discover_ops {
 	void *ctx;
 	/*
 	 * Return the function that contains the call, as the same number for the same function,
-	 * including its cold part, or 0 if not known. If *exact is false, functions may have been
-	 * inlined there.
+	 * including its cold part. Return 0 if the function is not known. If *exact is false, other
+	 * functions may have been inlined there.
 	 */
 	uint64_t (*function)(void *ctx, uint32_t site, bool *exact);
 	/*
@@ -169,14 +183,14 @@ struct discover_ops {
 	/*
 	 * Return the source line of the call. @depth is 0 for the outermost function, 1 for the
 	 * function that was inlined into it, and so on, or DISCOVER_INNERMOST for the innermost
-	 * function. Equal numbers mean the same line. 0: the line is not known, or there is no
-	 * function at that depth. Optional.
+	 * function. Equal numbers mean the same line. Return 0 if the line is not known, or if
+	 * there is no function at that depth. Optional.
 	 */
 	uint64_t (*line)(void *ctx, uint32_t site, uint32_t depth);
 	/*
-	 * Return whether the function that contains both calls holds little other code, or both
-	 * calls were inlined from one line. The function is then likely to be a barrier, not a
-	 * program's phase. Optional: without this callback the result is true.
+	 * Return whether the function that contains both calls has little other code, or both calls
+	 * were inlined from one line. If so, the function is more likely to be a barrier than a
+	 * phase of the program. Optional: without this callback the result is true.
 	 */
 	bool (*compact)(void *ctx, uint32_t wait_site, uint32_t wake_site);
 	/*
@@ -204,7 +218,7 @@ void discover_free(struct discover *d);
  */
 int discover_add(struct discover *d, const struct discover_record *r, uint64_t *id);
 /*
- * Return the number of records that are missing so far. For a barrier this number is known some
+ * Return the number of records that are missing so far. The number for a barrier becomes known some
  * rounds after the barrier was found, or when its process has ended.
  */
 struct discover_unseen discover_unseen(const struct discover *d);
@@ -212,7 +226,9 @@ struct discover_unseen discover_unseen(const struct discover *d);
  * Return whether discover_unseen() includes waits of this process, or its barriers without a count.
  */
 bool discover_waited_unseen(const struct discover *d, uint32_t tgid, uint32_t inc);
-/* Return whether this object is known. The object may not be shared by processes. */
+/*
+ * Return whether this object is known. Objects that processes share are not found by this function.
+ */
 bool discover_has(const struct discover *d, uint32_t tgid, uint32_t inc, uint64_t object);
 /*
  * Return the number of threads that have crossed at the object, or 0 if there were only wakings
@@ -221,7 +237,7 @@ bool discover_has(const struct discover *d, uint32_t tgid, uint32_t inc, uint64_
 uint32_t discover_team(const struct discover *d, uint64_t id);
 /* Drop the pending records of this object, because its verdict would come too late. */
 void discover_give_up(struct discover *d, uint64_t id);
-/* Whether a process may have a barrier. */
+/* How likely a process has a barrier on a condition variable. */
 enum discover_hope {
 	DISCOVER_HOPE_NONE,
 	DISCOVER_HOPE_SOME, /* rounds of three or more threads that keep the rule so far */
@@ -232,7 +248,7 @@ enum discover_hope {
 enum discover_hope discover_hope(const struct discover *d, uint32_t tgid, uint32_t inc);
 /*
  * Note that the condition variables of a process are not observed for a while. Drop their pending
- * records. After the pause, objects that were no barriers are examined anew.
+ * records. After the pause, objects that were classified as no barriers are examined again.
  */
 void discover_pause(struct discover *d, uint32_t tgid, uint32_t inc);
 /* Forget the objects of a process that has ended, and drop their pending records. */
@@ -245,8 +261,8 @@ void discover_end_kind(struct discover *d, uint32_t tgid, uint32_t inc, bool fut
 /* Drop all pending records. */
 void discover_finish(struct discover *d);
 /*
- * Call @each for objects that kept the rule for a while but are no barriers, and for barriers with
- * dropped rounds.
+ * Call @each for objects that kept the rule for some rounds but are no barriers, and for barriers
+ * with dropped rounds.
  */
 void discover_each(const struct discover *d,
 		   void (*each)(void *ctx, const struct discover_object *object), void *ctx);

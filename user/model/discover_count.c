@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Count the unseen waits at a barrier on a condition variable. A forked process gets its probes
- * while it already runs. By then a round may be over, and if none of its threads slept, nothing has
- * reported it. glibc's condition variables number the waits. The count is exact, because glibc
- * updates it under the mutex. Missing numbers belong to unseen waits.
+ * while it already runs. A round may already be over at that time. If none of its threads slept,
+ * there is no record of the round. glibc's condition variables number the waits. The count is
+ * exact, because glibc updates it under the mutex. Missing numbers belong to unseen waits.
  */
 #include "model/discover_internal.h"
 
@@ -26,8 +26,8 @@ void discover_tally(struct discover *d, struct object *o, const struct discover_
 	if (o->pub.futex || t->settled)
 		return;
 	/*
-	 * If the object is not shared, only the first record counts, because later the parent may
-	 * use its own copy.
+	 * Unless the object is shared, only its first record says whether it may be older than
+	 * tracing: a later record may be about the parent's own copy of the object.
 	 */
 	if (o->pub.shared || !t->begun)
 		t->older |= !!(r->flags & DISCOVER_OLDER);
@@ -41,7 +41,10 @@ void discover_tally(struct discover *d, struct object *o, const struct discover_
 	}
 	if (r->flags & DISCOVER_WAKE)
 		return;
-	/* Later records soon have no count, unless other processes share the object. */
+	/*
+	 * Unless processes share the object, the kernel side soon knows the barrier, and its
+	 * records then have no count.
+	 */
 	if (o->pub.verdict == DISCOVER_BARRIER &&
 	    (!t->counted || !(r->flags & DISCOVER_COUNT) || r->value > t->most))
 		return;
@@ -90,7 +93,7 @@ void discover_settle(struct discover *d, struct object *o)
 		t->reported.uncounted = t->blind;
 	else if (all > seen)
 		t->reported.waits += all - seen;
-	/* Waits before the first seen wait may be from before tracing began. */
+	/* Waits before the first seen wait may have happened before tracing began. */
 	if (t->older && t->blind && t->least)
 		t->reported.uncounted = 1;
 	d->unseen.waits += t->reported.waits;

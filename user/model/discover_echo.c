@@ -3,20 +3,20 @@
 /*
  * Recognise barriers of two phases on condition variables. In the first phase a counter goes up,
  * and the last arriver wakes all threads. In the second phase the counter goes down again. The last
- * thread to leave then wakes the threads that have returned meanwhile, or the threads that wait
- * until all have left. This second waking is called an echo of the first, and ends no round. The
- * call is another call in the same function, by a thread that left a wait there a moment before.
- * Between two different barriers of one function a thread works, or the two barriers are on
- * different lines of the source.
+ * thread to leave then wakes the threads that have already arrived again, or the threads that wait
+ * until all have left. This second waking is called an echo of the first, and ends no round. An
+ * echo is made by a second call in the same function, by a thread that left a wait there a moment
+ * before. If one function contains two different barriers, the thread works between them, or they
+ * are on different lines of the source.
  *
  * On a busy machine, the thread that makes the second waking may be preempted before it, so its own
  * times prove little. The threads that it wakes are evidence, too: most of them go directly from
  * the first wait to the second. If they go from the second to the first as fast, it is not known
- * which waking ends an episode, and the object is a candidate. If threads arrive late at the second
- * wait, the wait is over by then and is rarely recorded. Of two waits, the far more frequent wait
- * is therefore the first. The thread that makes a second waking also does so directly after the
- * first wait. If it nearly always wakes a millisecond later, it has worked in between, and there
- * are two barriers.
+ * which waking ends an episode, and the object is a candidate. A thread that arrives late at the
+ * second wait need not wait, so second waits are recorded more rarely. If one of the two waits is
+ * far more frequent, it is therefore the first. The thread that makes a second waking also does so
+ * directly after the first wait. If it nearly always wakes a millisecond later, it has worked in
+ * between, and there are two barriers.
  */
 #include "model/discover_internal.h"
 
@@ -25,18 +25,20 @@
 #include <stdlib.h>
 
 #define DEPARTURES_MAX 65536
-#define LINES_DEEP     16 /* maximum depth of functions that were inlined into each other */
-#define ECHO_LEAST     2 /* wakings that are enough to decide */
-#define WAITS_LEAST    4 /* waits that are enough to decide */
-#define WAITS_ENOUGH   12 /* waits that prove two barriers */
+#define LINES_DEEP     16 /* maximum number of functions that were inlined into each other */
+#define ECHO_LEAST     2 /* number of wakings that is enough to decide */
+#define WAITS_LEAST    4 /* number of waits that is enough to decide */
+#define WAITS_ENOUGH   12 /* number of waits that proves two barriers */
 /*
  * The thread that makes the second waking does nothing else before it. It is rarely preempted for
  * this long (ns).
  */
 #define AWAY_NS	       1000000ULL
-#define AWAY_ENOUGH    4 /* wakings after AWAY_NS that prove that the thread does other work */
+/* number of wakings after AWAY_NS that proves other work before the waking */
+#define AWAY_ENOUGH    4
 /*
- * A waking is rare if the other waking is more than RARE_TIMES times as frequent, plus RARE_BESIDE.
+ * Of two wakings, one is rare if the other happened more than RARE_TIMES times as often, plus
+ * RARE_BESIDE.
  */
 #define RARE_TIMES     4
 #define RARE_BESIDE    8
@@ -95,7 +97,10 @@ static bool on_other_line(const struct discover *d, const struct departure *last
 	wait = d->ops.line(d->ops.ctx, last->wait_site, DISCOVER_INNERMOST);
 	wake = d->ops.line(d->ops.ctx, last->wake_site, DISCOVER_INNERMOST);
 	here = d->ops.line(d->ops.ctx, site, DISCOVER_INNERMOST);
-	/* One statement was inlined twice. A barrier of two phases has two statements. */
+	/*
+	 * The two wakings are one statement that was inlined twice. A barrier of two phases has two
+	 * such statements.
+	 */
 	if (here && here == wake && wait && wait != wake)
 		return true;
 	for (depth = 0; depth < LINES_DEEP; depth++) {
@@ -111,8 +116,8 @@ static bool on_other_line(const struct discover *d, const struct departure *last
 }
 
 /*
- * Return whether the code permits that a waking from @site directly after the @last wait belongs to
- * the same episode.
+ * Return whether, according to the code, a waking from @site directly after the wait @last may
+ * belong to the same episode.
  */
 static bool may_follow(const struct discover *d, const struct departure *last, uint32_t site)
 {
@@ -124,8 +129,8 @@ static bool may_follow(const struct discover *d, const struct departure *last, u
 }
 
 /*
- * Note that a thread that left a wait has waited again, for a waking from @wake_site. Return
- * whether it did so at once.
+ * Note that a thread that left the wait @last has waited again, until a waking from @wake_site.
+ * Return whether it began the second wait directly after the first.
  */
 static bool note_next_wait(struct discover *d, const struct departure *last,
 			   const struct discover_record *r, uint32_t wake_site)
@@ -153,8 +158,8 @@ bool discover_departed(struct discover *d, const struct discover_record *r, uint
 	bool soon;
 
 	/*
-	 * This forgets threads that have ended. The other threads are known again after their next
-	 * wait.
+	 * Forget all threads, so that those that have ended are removed. The others are added again
+	 * at their next wait.
 	 */
 	if (hash_count(&d->departures) >= DEPARTURES_MAX)
 		free_all(&d->departures);
@@ -179,7 +184,7 @@ static bool is_rare(const struct discover *d, uint32_t site, uint32_t than)
 	return wakings(d, than) > RARE_TIMES * wakings(d, site) + RARE_BESIDE;
 }
 
-/* Return whether the thread that makes the waking does other work before it, nearly each time. */
+/* Return whether the threads that make the waking nearly always do other work before it. */
 static bool may_be_away(const struct echo *echo)
 {
 	return echo->away && echo->away * 8 >= echo->seen * 7;
@@ -191,8 +196,8 @@ static bool is_away(const struct echo *echo)
 }
 
 /*
- * Return whether most waiters came directly from the other wait, and rarely went directly from this
- * wait to the other.
+ * Return whether most waiters began this wait directly after the other wait, and rarely the other
+ * wait directly after this one.
  */
 static bool is_by_waits(const struct discover *d, const struct echo *echo, uint32_t site)
 {
@@ -250,8 +255,8 @@ bool discover_echo_note(struct discover *d, const struct discover_record *r)
 	if (soon)
 		echo->after = last->wake_site;
 	/*
-	 * A site that is known for echoes stays known, even if the thread was off its CPU in
-	 * between.
+	 * A site that is known for echoes stays known, even if the thread lost its CPU between the
+	 * wait and the waking.
 	 */
 	return soon || discover_echo_is(d, r->site);
 }
@@ -321,7 +326,7 @@ void discover_echo_not(struct discover *d, uint32_t site)
 	hash_put(&d->ends, site, 1);
 }
 
-/* Return whether at least some threads go directly from the other wait to this wait. */
+/* Return whether at least some threads begin this wait directly after the other wait. */
 static bool may_be_by_waits(const struct discover *d, const struct echo *echo, uint32_t site)
 {
 	return !is_rare(d, echo->after, site) && echo->compact && echo->waits && !is_away(echo) &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Decide whether probes on a process's condition variables are worth their cost. Handle pauses
- * without these probes.
+ * Decide whether probes on a process's condition variables are worth their cost. Handle pauses in
+ * which these probes are detached.
  */
 #include "model/discover_internal.h"
 
@@ -32,7 +32,7 @@ enum discover_hope discover_hope(const struct discover *d, uint32_t tgid, uint32
 			continue;
 		if (o->pub.verdict == DISCOVER_BARRIER)
 			return DISCOVER_HOPE_BARRIER;
-		/* The current round may be the first. */
+		/* If there is no streak, the current round may be its first. */
 		if (o->one_function && !o->bad && (o->streak ? o->nset : o->nnow + 1) >= TEAM_LEAST)
 			hope = DISCOVER_HOPE_SOME;
 	}

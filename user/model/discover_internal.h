@@ -22,8 +22,8 @@
 #define ALONE_MAX	 8
 #define UNEVEN_LEAST	 8 /* number of uneven rounds before an object is reported */
 /*
- * Longest time (ns) between a wait and a waking in one function if the thread only takes the mutex
- * in between.
+ * Longest time (ns) from the end of a wait to a waking in the same function, if the thread only
+ * takes the mutex between them.
  */
 #define DISCOVER_SOON_NS 100000ULL
 
@@ -74,7 +74,10 @@ struct echo {
 	bool compact; /* the function is as small as a barrier's */
 };
 
-/* A wait that no waking ended, or a futex call that did not wait. It is decided later. */
+/*
+ * A wait that no waking ended, or a futex call that did not wait. Whether it belongs to a round is
+ * decided later.
+ */
 struct pending {
 	uint32_t tid, value;
 	bool again;
@@ -102,7 +105,7 @@ struct tally {
  */
 struct visitor {
 	uint64_t process; /* tgid << 32 | inc */
-	bool waited, woke; /* whether a wait, and a waking, of the process has been seen */
+	bool waited, woke; /* a wait of the process has been seen; a waking of it has been seen */
 };
 
 struct object {
@@ -113,10 +116,10 @@ struct object {
 	uint32_t streak; /* number of consecutive rounds that kept the rule */
 	bool rotated; /* the rounds of the streak did not all have the same waker */
 	bool one_function; /* waits and wakings are in one function of the source */
-	bool elsewhere; /* waits and wakings are not even in one function of the machine code */
+	bool elsewhere; /* waits and wakings are in different functions, even of the machine code */
 	uint32_t waker; /* waker of the streak's last round */
 	struct values values, now_values; /* values of the streak, and of the current round */
-	/* The current round: the last waking has begun to end it. */
+	/* The current round. open: the last waking has begun to end it. bad: it breaks the rule. */
 	bool open, bad;
 	uint32_t now_waker, now_site, now_wakes;
 	uint64_t wake_ns, wake_before_ns;
@@ -133,15 +136,22 @@ struct object {
 	} places[PLACES_MAX]; /* pairs of call sites of the streak */
 	bool places_full;
 	uint32_t nheld, cap_held;
-	/* index in `held` where the streak, and the current round, begins */
+	/*
+	 * indices in `held`: the first record of the streak, and the first record of the current
+	 * round
+	 */
 	uint32_t held_streak, held_now;
-	uint32_t older; /* number of pending rounds from before the streak */
+	uint32_t older; /* number of pending rounds before the streak */
 	struct held *held;
 	uint32_t npending, cap_pending;
 	struct pending *pending;
 	/* Rounds with waits and waking in different functions. */
 	struct {
-		uint64_t now, set; /* the members, as a sum that does not depend on their order */
+		/*
+		 * sums over the members of the current round, and of the streak; their order does
+		 * not matter
+		 */
+		uint64_t now, set;
 		uint32_t nnow, nset;
 		uint32_t waker, last_waker;
 		uint32_t streak;
@@ -149,14 +159,15 @@ struct object {
 	} split;
 	uint32_t alone[ALONE_MAX]; /* the ids of the pub.alone threads */
 	struct {
-		/* time when the first and the last wait of the group ended */
+		/* times when the first and the last wait of the group ended */
 		uint64_t first_ns, last_ns;
 		uint32_t n;
 	} batch; /* the last group of waits that ended together */
 	struct tally tally;
 	/* Known barriers on condition variables; see discover_known.c. */
 	bool reported; /* records of the current round are taken as they arrive */
-	bool reported_less; /* more threads cross the barrier than were reported last */
+	/* more threads cross the barrier than the number that was reported last */
+	bool reported_less;
 	uint32_t nshort; /* number of consecutive rounds that lacked the same members */
 	uint32_t short_n; /* number of threads in the short rounds */
 	uint64_t short_sum; /* the threads of the short rounds, as a sum */
@@ -167,7 +178,7 @@ struct object {
 	uint32_t echo_waits; /* number of waits among `nechoed` that an echo ended */
 	uint64_t echo_wait_ns; /* total time of these waits */
 	bool now_soon; /* an echo may end the current round */
-	/* number of threads in the current round that came directly from another wait */
+	/* number of threads in the current round that began to wait directly after another wait */
 	uint32_t now_after;
 	uint32_t nprocesses, cap_processes;
 	uint32_t anew; /* how often the object's classification was restarted */
@@ -213,18 +224,16 @@ int discover_hold(struct object *o, const struct discover_record *r, uint64_t ar
 /* discover_count.c */
 void discover_tally(struct discover *d, struct object *o, const struct discover_record *r);
 void discover_settle(struct discover *d, struct object *o);
-/* Undo the count, because the object is no barrier. */
+/* Remove the object's unseen waits from the count, because the object is no barrier. */
 void discover_unsettle(struct discover *d, struct object *o);
 
 /* discover_echo.c */
 /*
- * Note that a thread leaves a wait that was ended from @wake_site (UINT32_MAX if not known). Return
- * whether it had come directly from another wait.
+ * Note that a thread leaves a wait that a waking from @wake_site ended (UINT32_MAX if not known).
+ * Return whether the thread had begun this wait directly after another.
  */
 bool discover_departed(struct discover *d, const struct discover_record *r, uint32_t wake_site);
-/*
- * Note a waking. Return whether it came directly after its thread left a wait in the same function.
- */
+/* Note a waking. Return whether its thread left a wait in the same function directly before it. */
 bool discover_echo_note(struct discover *d, const struct discover_record *r);
 /* Return whether wakings from @site are the second wakings of episodes. */
 bool discover_echo_is(const struct discover *d, uint32_t site);
@@ -235,8 +244,9 @@ bool discover_echo_is(const struct discover *d, uint32_t site);
  */
 bool discover_echo_first(const struct discover *d, const struct object *o, uint32_t site);
 /*
- * For a round of a known barrier that a waking ended from a site where no episode has ended, return
- * whether most of its threads came directly from an episode's wait.
+ * The current round of a known barrier was ended by a waking from a site that has ended no episode
+ * so far. Return whether most threads of the round began to wait directly after they left an
+ * episode.
  */
 bool discover_echo_late(const struct discover *d, const struct object *o);
 /* Note that a complete episode of a known barrier ended with a waking from @site. */
@@ -246,7 +256,10 @@ void discover_echo_not(struct discover *d, uint32_t site);
  * the episodes of a second barrier.
  */
 bool discover_echo_open(const struct discover *d, uint32_t site);
-/* Count the dropped records of the object, after these wakings are known to end episodes. */
+/*
+ * Wakings from @site turned out to end episodes. Count the records of the object that were dropped
+ * as echoes.
+ */
 void discover_echo_over(struct discover *d, struct object *o, uint32_t site);
 /*
  * Stop dropping records of the object as echoes. Count the dropped records if threads waited for
@@ -255,15 +268,18 @@ void discover_echo_over(struct discover *d, struct object *o, uint32_t site);
 void discover_echo_end(struct discover *d, struct object *o);
 /* Return whether wakings of the streak may be echoes, but are still undecided. */
 bool discover_echo_maybe(const struct discover *d, const struct object *o);
-/* At the end of a round, drop pending records of wakings that were always echoes and are rare. */
+/* At the end of a round, drop the pending records of rare wakings that were always echoes. */
 void discover_echo_settle(struct discover *d, struct object *o);
-/* Drop the pending rounds that were ended from @site. */
+/* Drop the pending rounds that a waking from @site ended. */
 void discover_echo_purge(struct discover *d, struct object *o, uint32_t site);
 void discover_echo_free(struct discover *d);
 
 /* discover_known.c: only condition variables. */
 void discover_known_wake(struct discover *d, struct object *o, const struct discover_record *r);
-/* Add a wait (@r) that the last waking ended. @merged: the wait consists of several waits. */
+/*
+ * Add the wait @r, which the last waking ended. @merged: the wait consists of several recorded
+ * waits.
+ */
 void discover_known_wait(struct discover *d, struct object *o, const struct discover_record *r,
 			 uint64_t arrive_ns, bool merged);
 /* End the current round, because it is over or because its time limit has passed. */

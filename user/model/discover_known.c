@@ -2,15 +2,15 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Handle rounds at a condition variable that is known to belong to a barrier. Their records stay
- * pending until the usual number of threads has arrived, or until the next waking. Then it is known
- * whether the waits and the waking are an episode, and whether all members took part. A barrier in
- * a macro waits and wakes in many functions, so the functions of one round are compared with each
- * other.
+ * pending until the usual number of threads has arrived, or until the next waking. At that point it
+ * is known whether the waits and the waking are an episode, and whether all members took part. A
+ * barrier in a macro waits and wakes in many functions, so the functions of one round are compared
+ * with each other.
  */
 #include "model/discover_internal.h"
 
 /*
- * After this number of consecutive rounds without the same threads, these threads are no longer
+ * If the same threads are missing in this number of consecutive rounds, these threads are no longer
  * members.
  */
 #define SHORT_MAX 16
@@ -26,14 +26,17 @@ void discover_known_function(struct discover *d, uint32_t site)
 {
 	uint64_t f = function_at(d, site);
 
-	/* When out of memory, rounds with threads in several functions are dropped and counted. */
+	/*
+	 * If this fails (out of memory), rounds with threads in several functions are later dropped
+	 * and counted.
+	 */
 	if (f)
 		hash_put(&d->functions, f, 1);
 }
 
 /*
- * Return whether a wait at @wait that was ended from @wake belongs to a barrier. Both are in one
- * function, or in functions that contain barriers.
+ * Return whether a wait at @wait that a waking from @wake ended belongs to a barrier: both are in
+ * one function, or in functions that contain barriers.
  */
 static bool belongs(const struct discover *d, uint32_t wait, uint32_t wake)
 {
@@ -48,8 +51,8 @@ static bool belongs(const struct discover *d, uint32_t wait, uint32_t wake)
 }
 
 /*
- * Take the round's records. @team is 0 if the usual number of threads arrived, because more may
- * follow. If not, it is the number of threads that should arrive.
+ * Take the round's records. @team is the number of threads that should have arrived; 0 if the usual
+ * number arrived, because more threads may follow.
  */
 static void take_held(struct discover *d, struct object *o, uint32_t team)
 {
@@ -113,7 +116,7 @@ static void more_meet(struct object *o)
 /* Take a round with the usual number of threads. */
 static void take_complete(struct discover *d, struct object *o)
 {
-	/* This may be a second waking, by a thread that was preempted for long. */
+	/* This may be an episode's second waking, by a thread that was preempted for long. */
 	if (discover_echo_late(d, o)) {
 		discover_drop_from(d, o, 0);
 		o->reported = o->bad = true;
@@ -130,8 +133,8 @@ void discover_known_end(struct discover *d, struct object *o)
 	if (o->pub.futex || o->pub.verdict != DISCOVER_BARRIER || !o->open || o->bad)
 		return;
 	/*
-	 * The number of threads is as usual, but the threads differ, as in each round at the upper
-	 * nodes of a tree barrier.
+	 * The usual number of threads arrived, but other threads than before. This happens in each
+	 * round at the upper nodes of a tree barrier.
 	 */
 	if (o->nnow && o->nnow + 1 == o->nset && !discover_all_known(o)) {
 		discover_set_members(o);

@@ -131,9 +131,9 @@ void discover_drop_before(struct discover *d, struct object *o, uint32_t to)
 }
 
 /*
- * Begin a new streak, because a round had other members. The earlier rounds can no longer make the
- * object a barrier. If the object's call sites turn out to be those of a known barrier, these
- * rounds still count.
+ * Begin a new streak, because the current round has other members than the streak. The earlier
+ * rounds can no longer make the object a barrier. If the object's call sites turn out to be those
+ * of a known barrier, these rounds still count.
  */
 void discover_streak_restart(struct discover *d, struct object *o)
 {
@@ -261,8 +261,8 @@ void discover_broken(struct discover *d, struct object *o)
 	discover_drop_from(d, o, o->held_now);
 	discover_streak_end(d, o);
 	/*
-	 * If threads are woken one by one, many of their waits are needed to see that they wait and
-	 * leave together.
+	 * If threads are woken one by one, many waits must be seen to find out whether the threads
+	 * wait and leave together. So permit more breaks.
 	 */
 	if (++o->breaks <
 	    (o->wake_ns || o->pub.futex || o->pub.shared ? BREAKS_MAX : ALONE_BREAKS_MAX))

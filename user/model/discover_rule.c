@@ -7,15 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS_ENOUGH	 3 /* number of consecutive rounds that are enough */
-/* additional rounds for each round with other members than its predecessor */
+#define ROUNDS_ENOUGH	 3 /* number of consecutive rounds that is enough evidence */
+/*
+ * number of additional rounds that are needed for each round with other members than the round
+ * before it
+ */
 #define EVEN_ROUNDS	 4
 #define PAIR_ROUNDS_MAX	 8 /* maximum number of pending rounds of two threads */
-/* maximum number of consecutive rounds with waits and waking possibly in one function */
+/*
+ * maximum number of consecutive rounds for which it stays undecided whether waits and waking are in
+ * one function
+ */
 #define APART_ROUNDS_MAX 8
 /* number of wakings without waiters after which the object is no barrier */
 #define EMPTY_MAX	 64
-/* Consecutive rounds with the same waker that are needed if the inlined functions are not known. */
+/*
+ * Number of consecutive rounds with the same waker that is needed if the inlined functions are not
+ * known.
+ */
 #define SEVERAL_ROUNDS	 8
 
 static uint64_t place_key(uint32_t wait, uint32_t wake)
@@ -42,7 +51,7 @@ bool discover_same_code(const struct discover *d, uint32_t wait, uint32_t wake)
 	return f && f == d->ops.outer(d->ops.ctx, wake);
 }
 
-/* Return whether another wait that this waking ends is in the same function as the waking. */
+/* Return whether some other wait that @wake ends is in the same function as @wake. */
 static bool has_other(const struct object *o, uint32_t wake, bool exact)
 {
 	array_for_each (p, o->places, o->nplaces)
@@ -95,14 +104,17 @@ static void note_split(struct object *o, uint32_t wait, uint32_t wake)
 }
 
 /*
- * Note the call sites of the round's wait and waking. Return whether both are, or may turn out to
- * be, in one function.
+ * Note the call sites of the round's wait and waking. Return whether the two are, or may turn out
+ * to be, in one function.
  */
 bool discover_note_places(const struct discover *d, struct object *o, uint32_t wait, uint32_t wake)
 {
 	bool exact = false, apart;
 
-	/* If both have one call site, the call is in a wrapper and proves nothing. */
+	/*
+	 * If the wait and the waking have the same call site, the call is in a wrapper and proves
+	 * nothing.
+	 */
 	if (o->pub.futex && wait == wake) {
 		o->pub.wait_site = o->pub.wake_site = wait;
 		o->elsewhere = true;
@@ -177,7 +189,7 @@ void discover_take_held(struct discover *d, struct object *o, uint32_t team)
 
 static void is_barrier(struct discover *d, struct object *o, uint32_t team)
 {
-	/* Pending rounds are reported now. The other rounds have been dropped. */
+	/* The pending rounds are reported now. All earlier rounds have been dropped. */
 	o->pub.untold = o->pub.rounds - o->older - o->streak;
 	d->unseen.given_up += o->pub.untold * o->pub.members;
 	o->pub.rounds = 0;
@@ -322,12 +334,15 @@ static bool evidence(const struct discover *d, struct object *o, bool rotated)
 	discover_values_join(&values, &o->now_values);
 	if (o->pub.futex && !values.differ)
 		return false;
-	/* If threads spin before they wait, the same threads may wait by chance. */
+	/* If threads spin before they wait, the rounds may have the same waiters by chance. */
 	if (!o->pub.futex && o->streak + 1 < ROUNDS_ENOUGH + EVEN_ROUNDS * o->pub.uneven)
 		return false;
 	if (!o->pub.futex && discover_echo_maybe(d, o))
 		return false;
-	/* A function in which one thread starts the others repeatedly looks the same. */
+	/*
+	 * A function in which the same thread repeatedly starts the others looks like a barrier,
+	 * too.
+	 */
 	if (!o->pub.futex && !rotated && o->one_function && exact && !is_compact(d, o)) {
 		o->pub.one_waker = true;
 		return false;
@@ -354,8 +369,8 @@ void discover_try_early(struct discover *d, struct object *o)
 }
 
 /*
- * Return whether, after many rounds, no waking has turned out to be in the merged end of several
- * functions. The rule is then broken.
+ * Return whether many rounds have passed and no waking turned out to be in the merged end of
+ * several functions. If so, the rule is broken.
  */
 static bool is_apart(const struct object *o)
 {
@@ -379,7 +394,10 @@ void discover_round_end(struct discover *d, struct object *o)
 	}
 	if (!o->nnow) {
 		discover_drop_from(d, o, o->held_now);
-		/* With a futex, all threads may have seen the value change before they slept. */
+		/*
+		 * At a futex, all threads may have seen the value change before they slept, and
+		 * have left no record.
+		 */
 		if (!o->pub.futex)
 			discover_streak_end(d, o);
 		if (++o->empty >= EMPTY_MAX) {
@@ -418,8 +436,8 @@ void discover_round_end(struct discover *d, struct object *o)
 	o->pub.rounds++;
 	if (o->nset < TEAM_LEAST) {
 		/*
-		 * Only the classification of other objects can make this object a barrier, so keep
-		 * only a few rounds.
+		 * Two threads are no evidence. Only a known barrier with the same call sites can
+		 * make this object a barrier, so keep only a few rounds.
 		 */
 		if (o->streak + o->older >= PAIR_ROUNDS_MAX) {
 			o->held_now = o->nheld;
@@ -440,7 +458,10 @@ void discover_round_end(struct discover *d, struct object *o)
 
 /* --- possible barriers, for remarks ----------------------------------------------------------- */
 
-/* End the round before @waker's waking. */
+/*
+ * End the round that @waker's waking ends, at an object with waits and waking in different
+ * functions.
+ */
 void discover_split_round(struct object *o, uint32_t waker)
 {
 	bool same = o->split.now == o->split.set && o->split.nnow == o->split.nset;
@@ -468,8 +489,7 @@ void discover_split_round(struct object *o, uint32_t waker)
 
 /*
  * Threads that a barrier wakes one by one all wait at the same time, and all leave before any
- * returns. At a lock, such as an interpreter's lock, one thread leaves at a time and others arrive
- * meanwhile.
+ * returns. At a lock, threads leave one at a time, and others arrive between two departures.
  */
 static void note_batch(struct object *o, const struct discover_record *r)
 {

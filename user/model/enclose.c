@@ -7,11 +7,14 @@
 
 #include "base/hash.h"
 
-/* maximum number of lines of one kind in one function; further lines do not count */
+/*
+ * maximum number of lines with waits, and of lines with wakings, in one function; further lines are
+ * ignored
+ */
 #define LINES_MAX  16
 /*
- * maximum number of call sites of one kind in one function; further call sites are not
- * distinguished
+ * maximum number of call sites of waits, and of wakings, in one function; further call sites are
+ * not distinguished
  */
 #define PLACES_MAX 16
 
@@ -65,7 +68,8 @@ static void places_add(struct places *p, uint32_t site)
 		p->site[p->n++] = site;
 }
 
-uint32_t enclose_own(const struct enclose_step *steps, uint32_t n)
+/* Return the index of the program's own innermost call among @n steps. */
+static uint32_t own_step(const struct enclose_step *steps, uint32_t n)
 {
 	uint32_t i = 0;
 
@@ -130,7 +134,7 @@ static int note(struct enclose *e, const struct enclose_step *steps, uint32_t n,
 int enclose_note(struct enclose *e, const struct enclose_step *steps, uint32_t n, bool wake,
 		 bool helpers)
 {
-	uint32_t own = enclose_own(steps, n);
+	uint32_t own = own_step(steps, n);
 	int err = note(e, steps, n, own, wake);
 
 	if (!err && helpers && own + 1 < n && !steps[own + 1].outer)
@@ -139,8 +143,8 @@ int enclose_note(struct enclose *e, const struct enclose_step *steps, uint32_t n
 }
 
 /*
- * Return whether the function both waits and wakes by different calls. With a single call site for
- * both, the call is of a helper that waits and wakes.
+ * Return whether the function waits and wakes by different calls. If both have a single call site,
+ * the function calls a helper that both waits and wakes.
  */
 static bool waits_and_wakes(const struct function *f)
 {
@@ -158,7 +162,7 @@ static void decide(struct function *f)
 uint32_t enclose_site(struct enclose *e, const struct enclose_step *steps, uint32_t n, bool helpers,
 		      bool *through)
 {
-	uint32_t i = enclose_own(steps, n);
+	uint32_t i = own_step(steps, n);
 	struct function *f;
 
 	*through = false;

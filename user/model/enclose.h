@@ -7,8 +7,8 @@
  * Let F be the innermost function that contains both the waits and the waking. The barrier is
  * written in F. Its call sites are in the callers of F, unless one of these conditions holds:
  * - F is the first function of a thread: the barrier is written in the code where threads work.
- * - F is called from fewer call sites than it has waits: its callers distinguish less than its
- *   waits.
+ * - F is called from fewer call sites than it has waits: its waits distinguish more than its
+ *   callers.
  * - F is called from one call site, and the wait is in a function that was inlined into F. The
  *   barrier was then inlined, too.
  * - F waits and wakes on one line of the source: the barrier is a macro, and F uses the macro.
@@ -24,9 +24,9 @@
 /* A call on the way from a wait or a waking outwards. */
 struct enclose_step {
 	uint64_t function; /* the function that contains the call; 0 if not known */
-	uint32_t site; /* opaque number, equal for the same call site */
+	uint32_t site; /* opaque number of the call site, the same for the same call site */
 	bool through; /* the call is in a library's wrapper, not in a function of the program */
-	/* the call is in the runtime, which calls the first function of a thread or similar */
+	/* the call is in a runtime library: for example, it calls the first function of a thread */
 	bool outer;
 	bool inlined; /* a call of a function that was inlined there */
 	bool large; /* the function has more code than a barrier */
@@ -39,11 +39,9 @@ struct enclose;
 struct enclose *enclose_new(void);
 void enclose_free(struct enclose *e);
 
-/* Return the index of the program's own innermost call among @n steps. */
-uint32_t enclose_own(const struct enclose_step *steps, uint32_t n);
 /*
  * Note that a thread waited or, with @wake, woke other threads. @helpers: between the call and the
- * barrier may be a function that only waits or only wakes. Return 0 or -ENOMEM.
+ * barrier there may be a function that only waits or only wakes. Return 0 or -ENOMEM.
  */
 int enclose_note(struct enclose *e, const struct enclose_step *steps, uint32_t n, bool wake,
 		 bool helpers);

@@ -200,10 +200,10 @@ static uint64_t next_arrival(struct object *o, const struct episode *e, const st
 }
 
 /*
- * Find out whether the members of a full episode are certain although records are missing. If they
- * were wrong, the last members to arrive would belong to the next episode and replace their own
- * missing crossings. All earlier members would then have left, and arrived again, before the first
- * of these members left. If this is impossible for every such group, the members are right.
+ * Find out whether the members of a full episode are certain although records are missing. Suppose
+ * that they are wrong. Then the last k members belong to the next episode, and their crossings of
+ * this episode are missing. All other members must then have left, and arrived again, before the
+ * first of these k members left. If this is impossible for every k, the members are right.
  */
 int episode_certain(struct model *m, struct object *o, struct episode *e, bool final, bool *certain)
 {
@@ -247,21 +247,21 @@ static uint32_t causality(const struct episode *e)
 	return 0;
 }
 
-/* Return the MODEL_WHY_* flags for arrivals that are only bounds. */
+/* Return the MODEL_WHY_* flags for members with an arrival time that is only an upper bound. */
 static uint32_t bounds(const struct episode *e)
 {
 	uint32_t n = 0;
 
 	array_for_each (m, e->members, e->n)
-		n += model_bound(m->pub.flags);
+		n += !!(m->pub.flags & MODEL_CROSSING_BOUND);
 	return (n ? MODEL_WHY_BOUND : 0) | (n > 1 ? MODEL_WHY_RIVALS : 0);
 }
 
 /*
- * Return whether threads arrived without a trace. The last member with a known arrival also knew
- * how many threads were missing then. This must be the number of members with an arrival that is
- * only a bound. If all arrivals are bounds, the object may have been open for long. *@waited:
- * whether members waited for the missing threads.
+ * Return whether threads arrived without leaving a record. The last member with a known arrival
+ * reports how many threads were missing at that moment. So many members must have an arrival that
+ * is only an upper bound; otherwise threads left no record. If all arrivals are bounds, the object
+ * may have been open for long. Set *@waited if members waited for threads without a record.
  */
 static bool others_came(const struct episode *e, bool *waited)
 {
@@ -272,7 +272,7 @@ static bool others_came(const struct episode *e, bool *waited)
 	array_for_each (mem, e->members, e->n) {
 		if (!mem->rest)
 			return false;
-		if (model_bound(mem->pub.flags))
+		if (mem->pub.flags & MODEL_CROSSING_BOUND)
 			after++;
 		else if (!newest || mem->pub.arrive_ns >= newest->pub.arrive_ns)
 			newest = mem;
@@ -300,7 +300,7 @@ static void remember(struct object *o, const struct episode *e)
 
 /*
  * For an episode during which tracing began, return whether the threads without a record were
- * inside at that moment. If so, all members are accounted for.
+ * inside when it began. If so, all members are accounted for.
  */
 bool episode_others_were_inside(const struct object *o, const struct episode *e)
 {
@@ -347,11 +347,11 @@ bool episode_detached_before(const struct model *m, const struct episode *e, uin
 
 bool episode_was_cut(const struct model *m, const struct episode *e)
 {
-	/* This is also true if depart_min is MODEL_UNKNOWN. */
+	/* The comparison is also true if depart_min is MODEL_UNKNOWN. */
 	return episode_detached_before(m, e, e->depart_min);
 }
 
-/* Close @e and pass it to the queue. The caller no longer owns @e, also after an error. */
+/* Close @e and pass it to the queue. The caller no longer owns @e, even after an error. */
 int episode_close(struct model *m, struct episode *e, enum model_state state, uint32_t why)
 {
 	struct object *o = e->object;

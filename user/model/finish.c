@@ -35,7 +35,8 @@ static void fill_members(struct episode *e)
 }
 
 /*
- * Return the latest start of a member, or MODEL_UNKNOWN if a member existed before tracing began.
+ * Return the time when the last of the members was created, or MODEL_UNKNOWN if a member existed
+ * before tracing began.
  */
 static uint64_t all_began(const struct episode *e)
 {
@@ -58,7 +59,7 @@ static uint64_t all_began(const struct episode *e)
  * last arriver's previous release on any object is earlier, the phase begins there. Without a
  * previous release it begins when the last arriver started, if that is earlier. In cyclic use, any
  * threads may share an episode, so the phase always begins with the last arriver's previous
- * release. If this time is unknown, the phase time is unknown. Set *@team to the team of that
+ * release. If that release is unknown, the phase time is unknown. Set *@team to the team of that
  * previous episode, or NULL.
  */
 static void fill_phase(const struct model *m, struct episode *e, struct model_episode *out,
@@ -83,8 +84,8 @@ static void fill_phase(const struct model *m, struct episode *e, struct model_ep
 		if (*team) {
 			sure = sure && met_sure;
 			/*
-			 * The thread may have lost records of an episode of all members at another
-			 * object.
+			 * Records of the thread may be lost that belong to an episode of all
+			 * members at another object.
 			 */
 			sure = sure && !thread_gap_covers(t, from, e->arrive_max);
 		} else if (began < from) {
@@ -132,9 +133,9 @@ static int add_phase(struct row *r, const struct episode *e, const struct model_
 }
 
 /*
- * Return the work of a member since the last episode of all members, without its waits in between.
- * @whole: there is no such episode, so return the work since the thread's start. @team: the team of
- * that episode, or NULL.
+ * Return the work of a member since the last episode of all members, without its waits at other
+ * barriers since that episode. @whole: the members had no such episode, so return the work since
+ * the thread's start. @team: the team of that episode, or NULL.
  */
 static uint64_t work_since(const struct model *m, const struct member *mem, const struct team *team,
 			   bool whole)
@@ -279,7 +280,7 @@ static int count_crossings(struct proc *p, struct row *r, const struct episode *
 			return err;
 		bt->crossings++;
 		/*
-		 * If an episode was ever complete with the known threads, no unknown process shares
+		 * If the known threads ever completed an episode here, no unknown process shares
 		 * the object.
 		 */
 		if (m->pub.flags & MODEL_CROSSING_UNMET && e->state != MODEL_COMPLETE &&
@@ -300,17 +301,17 @@ static int count_crossings(struct proc *p, struct row *r, const struct episode *
 }
 
 /*
- * Move the thread that only waits for the other threads to end from @e to @joiner. joiner->thread
- * is NULL if there is none.
+ * Move the thread that only waits for other threads to end (MODEL_CROSSING_JOINS) from @e to
+ * @joiner. If there is no such thread, set joiner->thread to NULL.
  */
 static void leave_out_joiner(struct model *m, struct episode *e, struct member *joiner)
 {
 	uint32_t i, k;
 
 	joiner->thread = NULL;
-	for (i = 0; i < e->n && !model_joins(e->members[i].pub.flags); i++)
+	for (i = 0; i < e->n && !(e->members[i].pub.flags & MODEL_CROSSING_JOINS); i++)
 		;
-	/* If this thread is the only member, all known times are its own. */
+	/* Keep the thread if it is the only member: all known times are its own. */
 	if (i == e->n || e->n < 2)
 		return;
 	*joiner = e->members[i];
@@ -338,8 +339,8 @@ static int join_clocks(struct model *m, struct episode *e, const struct member *
 		       struct team *before, uint32_t row)
 {
 	/*
-	 * The release of an incomplete episode is known only if the missing threads had arrived
-	 * before.
+	 * The release of an incomplete episode is known only if the missing threads had already
+	 * arrived.
 	 */
 	bool sure = e->state == MODEL_COMPLETE || !(e->why & ~(MODEL_WHY_BEFORE | MODEL_WHY_SWAP));
 	bool released = e->depart_min != MODEL_UNKNOWN;
@@ -361,7 +362,7 @@ static int join_clocks(struct model *m, struct episode *e, const struct member *
 	for (i = 0; i < e->n + (joiner->thread != NULL); i++) {
 		t = i < e->n ? e->members[i].thread : joiner->thread;
 		t->ideal = latest;
-		/* An episode that was decided late may not set the time back. */
+		/* An episode that was decided late must not set the time back. */
 		if (t->pub.release_ns != MODEL_UNKNOWN && t->pub.release_ns > e->arrive_max)
 			continue;
 		t->pub.release_ns = e->arrive_max;
@@ -372,7 +373,7 @@ static int join_clocks(struct model *m, struct episode *e, const struct member *
 }
 
 /*
- * Return whether @a was created before @b. The first thread of a process is always the first,
+ * Return whether @a was created before @b. The first thread of a process counts as created first,
  * although a later start may be recorded for it.
  */
 static bool made_before(const struct model *m, const struct thread *a, const struct thread *b)
@@ -387,8 +388,8 @@ static bool made_before(const struct model *m, const struct thread *a, const str
 }
 
 /*
- * Number the members that have no number yet, in the order of their creation. So the thread that
- * programs usually call thread 0 gets the number 0.
+ * Number the members that have no number yet, in the order of their creation. The process's first
+ * thread, which programs usually call thread 0, then gets the number 0.
  */
 static void number_members(struct model *m, const struct episode *e)
 {
@@ -418,8 +419,8 @@ static void number_members(struct model *m, const struct episode *e)
 }
 
 /*
- * Make room for details of members that were on a CPU all the time. Only two of their fields are
- * written.
+ * Make room for @n details of members that were always on a CPU. Only two fields of such a detail
+ * are written.
  */
 static int grow_whole(struct model *m, uint32_t n)
 {

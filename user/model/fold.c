@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * A program that makes a thread for each task makes millions of threads. If too many are kept, all
- * threads that have ended are folded into the sums of their process and its barriers. Folding many
- * threads at once makes the cost per thread small.
+ * threads that have ended are folded: their figures are added to the sums of their process and its
+ * barriers. Folding many threads at once keeps the cost per thread small.
  */
 #include "model/internal.h"
 

@@ -8,11 +8,13 @@
 
 #include "base/array.h"
 #include "base/hash.h"
-#include "sbt/record.h"
 
 #define ROUNDS_ENOUGH 2
 #define TEAM_LEAST    2
-/* Maximum number of threads of a creator that are not joined yet. Further threads are forgotten. */
+/*
+ * Maximum number of threads of one creator that are not joined yet. If there are more, the oldest
+ * are forgotten.
+ */
 #define MADE_MAX      4096
 /*
  * A pthread_t is at most this far below the thread pointer: 0 on x86-64, and the size of a thread
@@ -20,9 +22,9 @@
  */
 #define HANDLE_BELOW  4096
 /*
- * A creator that only joins may spend BETWEEN_NS, or one part in BETWEEN_PART of the time, between
- * its joins. It may also lose its CPU there. The creator has therefore done more than join only if
- * most of the times between two joins exceed GAP_NS.
+ * A creator that does nothing but join may spend BETWEEN_NS, or one part in BETWEEN_PART of the
+ * time, between its joins. It may also lose its CPU between two joins. So the creator counts as
+ * doing more than joining only if also most of the times between two joins exceed GAP_NS.
  */
 #define BETWEEN_NS    1000000ULL
 #define BETWEEN_PART  4
@@ -45,7 +47,7 @@
 struct thread {
 	uint32_t tid;
 	bool ended;
-	uint32_t seq, cpu; /* known after the thread has ended */
+	uint32_t seq, cpu; /* known once the thread has ended */
 	uint64_t born_ns, end_ns;
 	uint64_t pointer;
 	uint64_t joined_ns; /* 0: not joined */
@@ -58,13 +60,14 @@ struct thread {
 	struct thread *made; /* newest first */
 	uint32_t nmade;
 	uint32_t now; /* number of the current batch */
-	uint32_t n, njoined; /* threads of the batch, and the number of them that are joined */
+	/* number of threads in the current batch, and how many of them are joined */
+	uint32_t n, njoined;
 	bool joining; /* the next thread begins a new batch */
 	bool broken; /* the batch is no round */
 	/* the round with the members that this creator waits for, or NULL */
 	struct forkjoin_episode *open;
 	bool waits_for_all; /* the creator waits for all threads of the finished batch */
-	bool doubtful; /* for that batch; see struct forkjoin_episode */
+	bool doubtful; /* of the finished batch; see struct forkjoin_episode */
 	uint32_t site;
 	uint64_t made_ns; /* time when the creator made the last thread */
 	uint64_t first_ns, last_ns; /* times of the creator's first and last join */
@@ -76,16 +79,16 @@ struct process {
 	uint32_t tgid, inc;
 	struct hash threads; /* living threads: tid -> struct thread */
 	/*
-	 * call -> number of rounds; the upper half is the number of members of rounds that were
-	 * given up
+	 * call site -> lower half: number of rounds; upper half: number of members of rounds that
+	 * were given up
 	 */
 	struct hash sites;
 	/*
-	 * call -> number of members of the smallest round in which the creator waited for all
+	 * call site -> number of members of the smallest round in which the creator waited for all
 	 * threads
 	 */
 	struct hash least;
-	struct hash parts; /* call -> PARTS_* */
+	struct hash parts; /* call site -> PARTS_* */
 };
 
 struct forkjoin {
@@ -136,8 +139,8 @@ static int process_get(struct forkjoin *f, uint32_t tgid, uint32_t inc, struct p
 /* --- threads --------------------------------------------------------------------------------- */
 
 /*
- * Find or add a thread. If the beginning of the thread was not seen, it may have made threads that
- * are not known.
+ * Find or add a thread. If the thread's start was not seen, it may have made threads that are not
+ * known.
  */
 static int thread_get(struct process *p, uint32_t tid, struct thread **out)
 {
@@ -270,10 +273,11 @@ static void episode_drop(struct forkjoin *f, struct forkjoin_episode *episode)
 }
 
 /*
- * For the rounds that end at a call site: the number of rounds before the first report, the number
- * of rounds in which the creator did a part of the work, and the decision whether it is a member.
- * The decision is final for two reasons. A team's members must not change from round to round, and
- * in single rounds the creator may have waited for a CPU.
+ * Three values are kept for each call site at which rounds end: the number of rounds before the
+ * first report, in how many of them the creator did a part of the work, and the decision whether
+ * the creator is a member. The decision is final, because a team's members must not change from
+ * round to round. It is made from several rounds, because the creator may have waited for a CPU in
+ * one of them.
  */
 #define PARTS_ROUND		    1ULL
 #define PARTS_OWN		    (1ULL << 24)
@@ -309,8 +313,8 @@ static int note_part(struct process *p, const struct thread *creator)
 }
 
 /*
- * Return whether the episode probably includes an earlier round, which was over when its creator
- * arrived, so that no thread waited for it.
+ * Return whether the episode probably includes an earlier round for which the creator did not wait,
+ * because that round was already over.
  */
 static bool is_several(const struct process *p, const struct forkjoin_episode *episode)
 {
@@ -321,8 +325,8 @@ static bool is_several(const struct process *p, const struct forkjoin_episode *e
 }
 
 /*
- * Report the waiting rounds of a call site that have ended, if the call site is known to have
- * several rounds.
+ * If a call site is known to have several rounds, report those that have ended and were kept until
+ * now.
  */
 static void rounds_tell(struct forkjoin *f, struct process *p, uint32_t site)
 {
@@ -382,8 +386,8 @@ static void episode_close(struct forkjoin *f, struct process *p, struct thread *
 }
 
 /*
- * All members of a round have ended. Close the round if the creator's wait until then was its last
- * wait.
+ * Handle a round of which all members have ended. Close it if the creator's wait that ended then
+ * was its last one.
  */
 static void episode_ended(struct forkjoin *f, struct process *p, struct forkjoin_episode *episode,
 			  uint64_t last_ns)
@@ -443,7 +447,7 @@ int forkjoin_made(struct forkjoin *f, uint32_t tgid, uint32_t inc, uint32_t crea
 	err = process_get(f, tgid, inc, &p);
 	if (err)
 		return err;
-	/* A thread with the same number is known, so its end was not seen. */
+	/* If a thread with the same number is known, its end was not seen. */
 	t = hash_get_ptr(&p->threads, tid);
 	if (t) {
 		disown(t);
@@ -607,8 +611,8 @@ static int batch_done(struct forkjoin *f, struct process *p, struct thread *crea
 }
 
 /*
- * Note that the creator waits once more for the same threads, because its last wait did not last
- * until the end.
+ * Note that the creator waits once more for the same threads: its last wait returned before all of
+ * them had ended.
  */
 static void wait_again(struct forkjoin *f, struct forkjoin_episode *episode,
 		       const struct forkjoin_join *j)
@@ -628,9 +632,9 @@ static uint64_t end_of(const struct thread *t, uint64_t now_ns)
 }
 
 /*
- * A creator that reaches the end of a scope after all threads have ended does not wait. The scope's
- * threads are then in one batch with the threads of the next scope. Drop the threads of the former
- * scope: they all ended well before the next thread was made.
+ * If all threads of a scope (thread::scope()) have ended when the creator reaches its end, the
+ * creator does not wait. The scope's threads are then in one batch with those of the next scope.
+ * Drop them: they all ended well before the first thread of the next scope was made.
  */
 static int leave_over(struct forkjoin *f, struct thread *creator, uint64_t now_ns)
 {
@@ -682,7 +686,7 @@ static int join_all(struct forkjoin *f, struct process *p, struct thread *creato
 		wait_again(f, creator->open, j);
 		return 0;
 	}
-	/* The creator has no threads to join, so it waits for another purpose. */
+	/* The creator has no threads to join, so this wait is not for threads. */
 	if (!creator->n) {
 		f->ops.drop(f->ops.ctx, j->cookie);
 		return 0;
@@ -713,10 +717,10 @@ int forkjoin_join(struct forkjoin *f, const struct forkjoin_join *j)
 	struct process *p = process_find(f, j->tgid, j->inc);
 	struct thread *creator = p ? hash_get_ptr(&p->threads, j->tid) : NULL, **link, *t;
 
-	/* The caller has made no thread, or the call failed, so no thread has been joined. */
+	/* Either the caller has made no thread, or the call failed: no thread has been joined. */
 	if (!creator || (j->result && j->result != ETIMEDOUT && j->result != EBUSY))
 		goto none;
-	if (j->handle == SBT_JOIN_ALL)
+	if (j->all)
 		return join_all(f, p, creator, j);
 	episode_close(f, p, creator);
 	/* A failed attempt is part of the wait. */

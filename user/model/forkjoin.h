@@ -41,7 +41,7 @@ struct forkjoin_member {
 	uint64_t arrive_ns;
 };
 
-/* A round. The receiver frees it with free(). */
+/* A round, passed to forkjoin_ops.take, which frees it with free(). */
 struct forkjoin_episode {
 	struct forkjoin_episode *next; /* in the list of rounds that wait */
 	uint64_t cookie;
@@ -66,9 +66,11 @@ struct forkjoin_episode {
 
 struct forkjoin_ops {
 	void *ctx;
-	/* The join with this cookie ended a round. The callee owns the round from now on. */
+	/*
+	 * Called if the join with this cookie ended a round. The callee owns the round from now on.
+	 */
 	void (*take)(void *ctx, uint64_t cookie, struct forkjoin_episode *episode);
-	/* The join ended no round. */
+	/* Called if the join ended no round. */
 	void (*drop)(void *ctx, uint64_t cookie);
 };
 
@@ -77,7 +79,8 @@ struct forkjoin_join {
 	uint64_t cookie; /* chosen by the caller; increases with each join */
 	uint32_t tgid, inc, tid; /* the thread that joins */
 	uint32_t site; /* call site: opaque number, equal for the same call */
-	uint64_t handle; /* pthread_t of the joined thread, or SBT_JOIN_ALL */
+	bool all; /* it waits for all threads that it has created */
+	uint64_t handle; /* without `all`: pthread_t of the joined thread */
 	uint64_t enter_ns, leave_ns;
 	int result; /* an errno */
 };
@@ -86,10 +89,10 @@ struct forkjoin_join {
 struct forkjoin *forkjoin_new(const struct forkjoin_ops *ops);
 void forkjoin_free(struct forkjoin *f);
 
-/* Call the following functions in the order of time. They return 0 or -ENOMEM. */
+/* Call the following functions in the order of the events' times. They return 0 or -ENOMEM. */
 /*
- * Note a thread that no traced thread made and that has not made any thread: the first thread of a
- * new program.
+ * Note the first thread of a new program. No traced thread made it, and it has not made any thread
+ * yet.
  */
 int forkjoin_begin(struct forkjoin *f, uint32_t tgid, uint32_t inc, uint32_t tid);
 /*

@@ -9,18 +9,18 @@
 #include "model/model.h"
 #include "sbt/record.h"
 
-/* An open episode this far behind the watermark no longer delays later episodes. */
+/* An open episode that is this far (ns) behind the watermark no longer delays later episodes. */
 #define MODEL_HOLD_NS	200000000ULL
-/* An undecided episode this far behind the watermark is decided with what is known. */
+/* An undecided episode that is this far (ns) behind the watermark is decided with what is known. */
 #define MODEL_DECIDE_NS 1000000000ULL
 /*
- * No chunk is decided within this time after a barrier has become cyclic, because threads that have
- * not left it once are not known yet.
+ * No chunk is decided within this time (ns) after a barrier has become cyclic, because threads that
+ * have not left it once are not known yet.
  */
 #define MODEL_WARM_NS	100000000ULL
 /*
- * Clocks of two CPUs may differ by this much. A departure that precedes the last arrival by more
- * belongs to another episode.
+ * Clocks of two CPUs may differ by this much (ns). A departure that precedes the last arrival by
+ * more belongs to another episode.
  */
 #define MODEL_SKEW_NS	1000ULL
 
@@ -29,11 +29,11 @@
 #define MODEL_ROWS_MAX	  16384
 /* maximum number of ended threads; further ended threads are folded together */
 #define MODEL_THREADS_MAX 65536
-/* maximum number of finished episodes in a queue that wait for earlier episodes */
+/* maximum number of finished episodes that wait for earlier episodes in one queue */
 #define MODEL_HEAP_MAX	  65536
-/* maximum number of different beginnings of the phases that end at one barrier */
+/* maximum number of barriers at which the phases that end at one barrier may begin */
 #define MODEL_PHASES_MAX  256
-/* maximum number of call sites of one mixed barrier; further call sites count as one */
+/* maximum number of call sites that are distinguished in one mixed barrier */
 #define MODEL_SITES_MAX	  256
 
 #define MODEL_TEAMS_MAX 16384 /* maximum number of teams; if there are more, all are forgotten */
@@ -53,7 +53,8 @@ struct table {
 	uint32_t elem;
 };
 
-#define TABLE_CHUNK 64 /* number of elements; a multiple of TABLE_ALIGN, to align all chunks */
+/* number of elements in a chunk; a multiple of TABLE_ALIGN, to align all chunks */
+#define TABLE_CHUNK 64
 #define TABLE_ALIGN 64
 
 static inline void *table_at(const struct table *t, uint32_t i)
@@ -105,19 +106,19 @@ struct gap {
 
 struct team;
 
-/* A thread's last episode with all members of a team. */
+/* What a thread remembers of the last episode of all members of a team. */
 struct thread_team {
 	struct team *team;
 	uint64_t outside_ns; /* the thread's time outside barriers up to that episode */
 };
 
 /*
- * The members that every crossing uses are together, in as few cache lines as possible. With
- * thousands of threads no line is in the cache, and fetching a line takes longer than all work on
- * its contents.
+ * A thread. The members that every crossing uses are together, in as few cache lines as possible.
+ * With thousands of threads no line is in the cache, and fetching a line takes longer than all work
+ * on its contents.
  */
 struct thread {
-	/* Used by every crossing. */
+	/* Members that every crossing uses. */
 	uint64_t known_ns; /* the thread's time is accounted for up to this time */
 	uint64_t last_arrive_ns;
 	uint64_t seen_ns; /* last departure of depth 0; all earlier records have been fed */
@@ -130,10 +131,14 @@ struct thread {
 	uint8_t nparked;
 	bool begun; /* a record of the thread has been seen */
 	bool crossed; /* a record of depth 0 has been seen */
-	/* the thread was outside from known_ns on, so the next interval is known */
+	/*
+	 * the thread was outside barriers from known_ns on, so its time until the next arrival is
+	 * known
+	 */
 	bool known_sure;
 	bool release_sure; /* pub.release_ns is certain */
-	bool placed; /* pub.place is the place among the threads of the same process */
+	/* pub.place is the number of the thread within its process, and not among all processes */
+	bool placed;
 	/*
 	 * the thread has been at a barrier since known_ns: its last record had MODEL_CROSSING_STAYS
 	 */
@@ -141,13 +146,16 @@ struct thread {
 	bool has_gap; /* a record was missing; gap_seq is the first record after the last gap */
 	bool tail_done; /* the tail is in the sums */
 	bool folded; /* an empty entry that may be reused */
-	/* Also used by every crossing: caches of the thread's entries in rows and objects. */
+	/* Also used by every crossing: where the thread's entries in rows and objects are. */
 	struct {
 		uint32_t row;
 		uint32_t pos;
 	} rows[THREAD_CACHE] __attribute__((aligned(TABLE_ALIGN)));
 	struct {
-		/* lower half of the object's serial number; the entry is checked */
+		/*
+		 * lower half of the object's serial number. It may be that of another object, so
+		 * the entry is checked before use.
+		 */
 		uint32_t object;
 		uint32_t slot;
 	} slots[THREAD_CACHE];
@@ -156,21 +164,25 @@ struct thread {
 	 * other lines are used only if their values are known.
 	 */
 	struct model_thread pub;
-	/* Used by every episode. */
+	/* Members that every episode uses. */
 	uint64_t mix __attribute__((aligned(TABLE_ALIGN))); /* hash of the thread's index and tid */
 	uint32_t teams_epoch; /* model.teams_epoch to which the thread's teams belong */
 	uint32_t gap_seq;
-	struct thread_team teams[THREAD_TEAMS]; /* teams, the last team first */
-	/* Used rarely. */
+	/* the teams that the thread crossed with, the most recent first */
+	struct thread_team teams[THREAD_TEAMS];
+	/* Members that are used rarely, down to the end. */
 	uint32_t next; /* next thread of the same process, or MODEL_NONE */
 	bool busy; /* scratch of thread_fold() */
 	bool summed; /* the thread's crossings were added as sums */
 	uint64_t pending_object;
-	uint64_t team_start_ns; /* for the current phase; see struct model_member */
-	/* time since the thread's last crossing that it waited for threads to end */
+	uint64_t team_start_ns; /* as in struct model_member, for the current phase */
+	/* how long (ns) the thread has waited for other threads to end, since its last crossing */
 	uint64_t joined_ns;
 	uint64_t joined_after_ns; /* with sums: time when the thread left its last barrier */
-	/* address at which the thread waited when tracing began; 0 if none, or MODEL_UNKNOWN */
+	/*
+	 * address at which the thread waited when tracing began; 0 if it did not wait;
+	 * MODEL_UNKNOWN if not known
+	 */
 	uint64_t inside;
 	struct gap gaps[THREAD_GAPS];
 	/* records that arrived before a record with a smaller seq; the thread owns their details */
@@ -190,12 +202,14 @@ _Static_assert(offsetof(struct model_thread, depart_ns) == TABLE_ALIGN, "its fir
 struct proc {
 	struct model_proc pub;
 	uint32_t index;
-	uint32_t threads; /* index of the first thread in the list of its threads, or MODEL_NONE */
+	/* index of the first thread in the list of the process's threads, or MODEL_NONE */
+	uint32_t threads;
 	uint64_t next_number;
 	uint32_t next_ordinal;
 	uint32_t rows; /* index of the process's last barrier, or MODEL_NONE */
 	uint64_t met_number; /* the last episode counted in pub.met, plus 1 */
-	uint64_t folded_start, folded_end, folded_ideal; /* times of the folded threads */
+	/* earliest start, latest end and longest path of the folded threads */
+	uint64_t folded_start, folded_end, folded_ideal;
 	uint64_t program; /* the same number for the same program; 0 if unknown */
 	bool folding; /* scratch of programs_fold() */
 };
@@ -223,15 +237,18 @@ struct queue {
 	struct list waiting; /* linked while the heap is not empty */
 };
 
-/* An item that may still become an episode and so delays later episodes. */
+/* An open episode, or another item that may still become an episode. It delays later episodes. */
 struct open {
 	struct list link;
 	uint64_t bound; /* the episode cannot have been released earlier */
-	/* the number of members is not known; the end of the episode becomes known only later */
+	/*
+	 * the number of members is not known, so it becomes known only later that the episode is
+	 * over
+	 */
 	bool uncounted;
 };
 
-/* Upper limit of the size of a barrier object. A thread waits at a word in it. */
+/* Upper limit of the size of a barrier object, which contains the word at which threads wait. */
 #define OBJECT_BYTES 64
 
 struct member {
@@ -242,7 +259,7 @@ struct member {
 	uint32_t gaps; /* number of the thread's gaps so far */
 	uint32_t round; /* round of the crossing; 0 if not known */
 	bool ordinal; /* `round` is an ordinal: struct model_crossing */
-	uint16_t rest, place; /* rest and place of the crossing */
+	uint16_t rest, place; /* model_crossing.rest and .place */
 	uint8_t depth;
 	uint8_t probe_group;
 	bool late; /* fed after later records of the same thread */
@@ -272,7 +289,7 @@ struct episode {
 	uint32_t nuncertain;
 	uint32_t nabandoned;
 	bool nested;
-	bool cyclic; /* cut from the crossings of more threads than the count (cyclic use) */
+	bool cyclic; /* a chunk of cyclic use: more threads use the object than its count */
 	bool first; /* the first episode of its object */
 	uint32_t made; /* value of object.made when the episode began */
 	bool detailed; /* a member has a detail */
@@ -280,7 +297,7 @@ struct episode {
 	uint64_t arrive_min;
 	uint64_t arrive_max;
 	uint64_t depart_min; /* MODEL_UNKNOWN if no member has left */
-	uint64_t depart_max; /* last departure of the members that left */
+	uint64_t depart_max; /* last departure among the members that left */
 	enum model_state state;
 	uint32_t why;
 	struct member *members;
@@ -294,14 +311,16 @@ struct closed {
 	uint32_t count;
 	uint32_t round;
 	bool ordinal;
-	bool sure; /* the episode is complete, so a further thread that fits is surplus */
+	/* the episode is complete, so another thread that seems to fit is one too many */
+	bool sure;
 	bool full;
 };
 
 /* A thread that uses an object. */
 struct slot {
 	uint32_t thread;
-	uint32_t clear_seq; /* records of the thread up to this number are in the right episodes */
+	/* the thread's records up to this number are certainly in the right episodes */
+	uint32_t clear_seq;
 	bool clear;
 	/* record uncertain_seq of the thread may be in the wrong episode */
 	bool uncertain;
@@ -346,7 +365,7 @@ struct object {
 	uint64_t shared;
 	uint32_t proc;
 	uint32_t count; /* the last known count */
-	/* number of threads that waited here when tracing began and have crossed since */
+	/* number of threads that waited at this object when tracing began and have left it since */
 	uint32_t nwere_inside;
 	uint32_t made; /* how often the count of the object changed */
 	uint64_t made_ns; /* time of the arrival that showed the last change */
@@ -364,7 +383,7 @@ struct object {
 	uint32_t nclosed;
 	uint32_t nslots, cap_slots;
 	uint64_t purged; /* value of `crossings` when slots were last purged */
-	uint32_t nfiled; /* number of slots in by_thread; these are the first slots */
+	uint32_t nfiled; /* number of slots in by_thread, which are the first slots of the array */
 	struct hash by_thread; /* thread -> slot, if there are many slots */
 	uint32_t row, row_site; /* row of the last episode, and its single call site */
 	bool row_nested;
@@ -374,7 +393,7 @@ struct object {
 	struct model_met *met; /* members of the object's newest complete episode */
 	uint64_t met_ns; /* release of that episode */
 	const struct episode *first; /* the object's first episode while it is undecided */
-	/* a full episode, which is decided when the next episode is full */
+	/* a full episode that is not decided yet; it is decided when the next episode is full */
 	struct episode *pending;
 	struct episode *open[OBJECT_OPEN_MAX]; /* oldest first */
 	struct closed closed[OBJECT_CLOSED];
@@ -385,7 +404,8 @@ struct row {
 	struct model_barrier pub;
 	uint32_t index;
 	uint32_t hash_next; /* next row with the same hash, or MODEL_NONE */
-	uint32_t joins; /* scratch of programs_fold(): the row to which this row is added */
+	/* scratch of programs_fold(): index of the row to which this row is added */
+	uint32_t joins;
 	uint32_t *sites;
 	uint32_t cap_threads, cap_phases;
 	uint32_t last_phase;
@@ -415,7 +435,7 @@ struct model {
 	struct list objects; /* ordered from least to most recently used */
 	struct list busy;
 	struct list waiting; /* queues that are not empty */
-	int64_t credit; /* credit for work that take_advance() may still do; see model.c */
+	int64_t credit; /* credit for checks in take_advance(); see ADVANCE_CREDIT */
 	uint64_t next_serial;
 	uint64_t next_episode;
 	struct queue **queues; /* indexed by the process that began the queue */
@@ -471,7 +491,7 @@ static inline struct row *row_at(const struct model *m, uint32_t i)
 }
 
 /*
- * Return whether the episode belongs to a former object at this address, which had another count.
+ * Return whether the episode belongs to a former barrier at this address, which had another count.
  * No thread of the present barrier joins such an episode. An episode with an unknown count belongs
  * to the present barrier.
  */
@@ -526,7 +546,7 @@ uint64_t thread_until(const struct thread *t, uint64_t end_ns);
 void thread_at_end(const struct thread *t, uint64_t end_ns, struct model_thread *out,
 		   uint64_t *ideal);
 
-/* detail.c: how the time of a crossing or a tail was spent */
+/* detail.c: where the time of a crossing or a tail went */
 int detail_copy(struct model *m, const struct model_detail *from, const struct model_detail **out);
 void detail_release(struct model *m, const struct model_detail *detail);
 void details_free(struct model *m);
@@ -547,7 +567,7 @@ void thread_mark_busy(struct model *m);
  * *list.
  */
 void thread_fold_process(struct model *m, struct proc *p, uint32_t *list);
-/* Free the entries of all threads in the list. */
+/* Mark the entries of all threads in the list as empty, so that they are reused. */
 int thread_empty_places(struct model *m, uint32_t list);
 
 /* program.c: too many processes that have exited */
@@ -601,8 +621,8 @@ int episode_close(struct model *m, struct episode *e, enum model_state state, ui
 bool episode_detached_before(const struct model *m, const struct episode *e, uint64_t t_ns);
 bool episode_others_were_inside(const struct object *o, const struct episode *e);
 /*
- * Return whether the probe groups were detached before the members left. Later arrivals were not
- * seen.
+ * Return whether the probe groups of the episode's members were detached before the members left.
+ * Arrivals after that were not seen.
  */
 bool episode_was_cut(const struct model *m, const struct episode *e);
 
@@ -642,8 +662,8 @@ int barrier_thread(struct row *r, struct thread *t, struct model_barrier_thread 
 int barrier_phase(struct row *r, uint32_t from, struct model_phase **out);
 int barrier_fold(struct row *r, const struct model *m);
 /*
- * Find the row with these call sites. If there is none, @make adds one. Without @make, use the row
- * of @id without a call site.
+ * Find the row with these call sites. If there is none and @make is set, add one. Without @make,
+ * use the row of @id that has no call site.
  */
 int barrier_row_of(struct model *m, const struct row_id *id, const uint32_t *sites, uint32_t n,
 		   bool make, uint32_t *row);

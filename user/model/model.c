@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The life of the model: feeding records, ordering each thread's records, the watermark, and the
- * end.
+ * The model from its creation to its end: feed records, order each thread's records, and advance
+ * the watermark.
  */
 #include "model/internal.h"
 
@@ -13,8 +13,8 @@
 /*
  * Checking all open episodes and their threads takes time in proportion to their number, and a
  * hostile recording can advance the time with three bytes. Each advance therefore earns credit, and
- * the check is made when the credit suffices. A thousand threads are checked each time. A million
- * threads are checked once in a thousand advances.
+ * the check is made when the credit is as large as the number of threads. A thousand threads are
+ * checked at each advance. A million threads are checked once in a thousand advances.
  */
 #define ADVANCE_CREDIT 1024
 
@@ -73,8 +73,9 @@ void table_free(struct table *t)
 /* --- life ------------------------------------------------------------------------------------ */
 
 /*
- * Round up to an odd number of cache lines. The n-th lines of all elements then use all sets of the
- * cache. With an even number, half of the cache would hold nothing that every crossing uses.
+ * Round up to an odd number of cache lines. The first lines of the elements, which every crossing
+ * uses, are then spread over all sets of the cache. With an even number, they would use only half
+ * of the sets.
  */
 static uint32_t odd_lines(size_t size)
 {
@@ -224,7 +225,10 @@ static int feed(struct model *m, struct thread *t, const struct model_crossing *
 	if (c->flags & MODEL_CROSSING_RESUMES)
 		return thread_resume(m, t, c, late);
 	if (!t->begun && t->inside != MODEL_UNKNOWN && t->inside - c->object < OBJECT_BYTES) {
-		/* The thread waited until an unseen departure, and did not work. */
+		/*
+		 * The thread was still waiting inside until a departure that was not seen. It did
+		 * not work.
+		 */
 		mem.was_inside = true;
 		t->known_sure = false;
 		t->release_sure = false;
@@ -266,14 +270,14 @@ static int feed_in_order(struct model *m, struct thread *t, const struct model_c
 }
 
 /*
- * Feed a record with a number below the expected number. The record is late, or its source began to
- * count anew.
+ * Feed a record with a smaller number than expected. Either the record is late, or its source
+ * restarted the count.
  */
 static int feed_past(struct model *m, struct thread *t, const struct model_crossing *c)
 {
 	struct proc *p = proc_at(m, t->pub.proc);
 
-	if (c->arrive_ns >= t->known_ns) {
+	if (c->first_ns >= t->known_ns) {
 		thread_gap(m, t, c, true);
 		t->next_seq = c->seq + 1;
 		return feed(m, t, c, false);
@@ -327,13 +331,13 @@ static int unpark_first(struct model *m, struct thread *t)
 	return err;
 }
 
-/* Feed parked records that are next, or that no earlier record can still precede. */
+/* Feed parked records that are the next ones, or before which no record can be missing any more. */
 static int unpark(struct model *m, struct thread *t, uint64_t until)
 {
 	int err = 0;
 
 	while (!err && t->nparked &&
-	       (t->parked[0].seq == t->next_seq || t->parked[0].arrive_ns <= until))
+	       (t->parked[0].seq == t->next_seq || t->parked[0].first_ns <= until))
 		err = unpark_first(m, t);
 	return err;
 }
@@ -349,7 +353,7 @@ static int add_out_of_order(struct model *m, struct thread *t, const struct mode
 	if (!seq_after(c->seq, t->next_seq))
 		return feed_past(m, t, c);
 	/* All departures before this arrival have been fed, so the missing records are lost. */
-	if (c->arrive_ns <= m->watermark && !t->nparked)
+	if (c->first_ns <= m->watermark && !t->nparked)
 		return feed_in_order(m, t, c);
 	if (t->nparked == THREAD_PARKED) {
 		if (seq_after(t->parked[0].seq, c->seq))
@@ -378,28 +382,27 @@ static int take_thread_crossing(struct model *m, const struct model_crossing *c)
 }
 
 /*
- * Return whether the record must be corrected. Clocks and targets are untrusted, and no departure
- * may precede its arrival.
+ * Return whether the record must be corrected. The clocks and the traced program are untrusted, so
+ * a departure may be before its arrival, for example.
  */
 static bool needs_mending(const struct model_crossing *c)
 {
 	return c->flags & (MODEL_CROSSING_ABANDONED | MODEL_CROSSING_STAYS) ||
-	       c->depart_ns < c->arrive_ns || c->depart_ns == MODEL_UNKNOWN;
+	       c->depart_ns < c->first_ns || c->depart_ns == MODEL_UNKNOWN;
 }
 
 int take_crossing(struct model *m, const struct model_crossing *crossing)
 {
 	struct model_crossing c;
 
-	m->totals.crossings +=
-		!(crossing->flags & MODEL_CROSSING_RESUMES) && !model_joins(crossing->flags);
+	m->totals.crossings += !(crossing->flags & (MODEL_CROSSING_RESUMES | MODEL_CROSSING_JOINS));
 	if (!needs_mending(crossing))
 		return take_thread_crossing(m, crossing);
 	c = *crossing;
 	if (c.flags & (MODEL_CROSSING_ABANDONED | MODEL_CROSSING_STAYS))
 		c.depart_ns = MODEL_UNKNOWN;
-	else if (c.depart_ns < c.arrive_ns)
-		c.depart_ns = c.arrive_ns;
+	else if (c.depart_ns < c.first_ns)
+		c.depart_ns = c.first_ns;
 	if (c.depart_ns == MODEL_UNKNOWN && !(c.flags & MODEL_CROSSING_STAYS))
 		c.flags |= MODEL_CROSSING_ABANDONED;
 	return take_thread_crossing(m, &c);
@@ -459,7 +462,7 @@ int take_advance(struct model *m, uint64_t t_ns)
 	if (t_ns <= m->watermark)
 		return 0;
 	m->watermark = t_ns;
-	/* If the credit does not suffice, a later advance makes the check. */
+	/* If there is too little credit, a later advance makes the check. */
 	m->credit += ADVANCE_CREDIT;
 	if (m->credit < 0)
 		return 0;
@@ -470,15 +473,18 @@ int take_advance(struct model *m, uint64_t t_ns)
 	tails_settle(m);
 	if (!err)
 		err = flush_queues(m, false);
-	/* At the end, sums of exited processes may still arrive. */
+	/*
+	 * At the end of the run nothing is folded, because sums of exited processes may still
+	 * arrive.
+	 */
 	return err || t_ns == MODEL_UNKNOWN ? err : programs_fold(m);
 }
 
 /* --- queries --------------------------------------------------------------------------------- */
 
 /*
- * Find the first start and the last end of threads that crossed a barrier, and the longest path
- * as an absolute time.
+ * Find the first start and the last end of the threads that crossed a barrier, and the end of the
+ * longest path as an absolute time.
  */
 static void proc_span(const struct model *m, const struct proc *p, uint64_t end_ns, uint64_t *start,
 		      uint64_t *end, uint64_t *ideal)

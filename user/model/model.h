@@ -18,8 +18,8 @@
 #include "model/message.h"
 #include "sbt/parts.h"
 
-#define MODEL_UNKNOWN UINT64_MAX /* an unknown time, which is never shown as 0 */
-#define MODEL_NONE    UINT32_MAX /* no such index */
+#define MODEL_UNKNOWN UINT64_MAX /* the time is not known; it must not be shown as 0 */
+#define MODEL_NONE    UINT32_MAX /* an index that does not exist */
 
 struct model;
 
@@ -28,7 +28,7 @@ struct model;
 /* model_crossing.flags */
 /* depart_ns is MODEL_UNKNOWN because the thread never returned */
 #define MODEL_CROSSING_ABANDONED 0x01
-/* Unknown processes may share the object, so members of other processes may be missing. */
+/* Processes that are not known may share the object, so members may be missing. */
 #define MODEL_CROSSING_UNMET	 0x02
 /* The crossing's time is accounted for. Without a detail, all of the time was on a CPU. */
 #define MODEL_CROSSING_ACCOUNTED 0x04
@@ -36,34 +36,25 @@ struct model;
  * The departure cannot be seen, because the thread is a worker at the end of a parallel region.
  * depart_ns is MODEL_UNKNOWN, but the crossing is not abandoned. The next record of the thread
  * (MODEL_CROSSING_RESUMES) gives the time when it continued. That record is no crossing: only
- * depart_ns, the parts of the time inside, and arrive_ns are valid. If arrive_ns is earlier, it is
- * the time when the region began in which the thread continues. The thread was idle in between.
+ * depart_ns, begun_ns and the parts of the time inside are valid. The thread was idle until
+ * depart_ns.
  */
 #define MODEL_CROSSING_STAYS	 0x08
 #define MODEL_CROSSING_RESUMES	 0x10
-/* All threads that arrive belong to the current team. Its size may change between episodes. */
+/*
+ * All threads that arrive belong to the current team. The team's size may change between episodes.
+ */
 #define MODEL_CROSSING_TEAM	 0x20
 /* The other members cannot be known: no episode of the object is complete. */
 #define MODEL_CROSSING_PARTIAL	 0x40
 /* The thread arrived at arrive_ns or earlier. The exact time was not seen. */
 #define MODEL_CROSSING_BOUND	 0x80
 /*
- * A thread that only waits for other threads to end, such as a creator that joins them. The thread
- * is no member, and its time inside does not count. Its departure is the end of the episode.
- * (Arrivals of a team are never bounds, so this combination of the two flags is free.)
+ * The crossing of a thread that only waits for other threads of its team to end, such as a creator
+ * that joins them. The thread is no member, and its time inside does not count. Its departure is
+ * the end of the episode. MODEL_CROSSING_TEAM is also set.
  */
-#define MODEL_CROSSING_JOINS	 (MODEL_CROSSING_TEAM | MODEL_CROSSING_BOUND)
-
-static inline bool model_joins(uint8_t flags)
-{
-	return (flags & MODEL_CROSSING_JOINS) == MODEL_CROSSING_JOINS;
-}
-
-/* Return whether arrive_ns is an upper bound. */
-static inline bool model_bound(uint8_t flags)
-{
-	return flags & MODEL_CROSSING_BOUND && !model_joins(flags);
-}
+#define MODEL_CROSSING_JOINS	 0x100
 
 /* Reasons why a thread was blocked: indices, in the order of include/sbt/record.h. */
 enum model_blocked {
@@ -72,8 +63,8 @@ enum model_blocked {
 };
 
 /*
- * Activity of the holder of a lock, or of the waker, during the wait. For a block, the value is
- * MODEL_DOING_BLOCKED + enum model_blocked.
+ * What the holder of a lock, or the waker, did during the wait. If it was itself blocked, the value
+ * is MODEL_DOING_BLOCKED + enum model_blocked.
  */
 enum model_doing {
 	MODEL_DOING_UNKNOWN,
@@ -105,11 +96,14 @@ enum model_waited {
 /* The longest block of a phase among the blocks with one reason. */
 struct model_block {
 	uint64_t ns; /* 0: none */
-	/*
-	 * For a lock, the address of the futex. For a fault, the address that was touched. For I/O,
-	 * the file. For other reasons, enum model_other.
-	 */
-	uint64_t addr;
+	/* The object that the thread was blocked at. `reason` is the tag. */
+	union {
+		uint64_t key; /* any of the following, to be copied or compared; 0: unknown */
+		uint64_t futex; /* MODEL_BLOCKED_LOCK: address of the futex */
+		uint64_t file; /* MODEL_BLOCKED_IO: key of the file's name */
+		uint64_t fault_addr; /* MODEL_BLOCKED_FAULT: address that the thread accessed */
+		uint64_t other; /* MODEL_BLOCKED_OTHER: enum model_other */
+	} at;
 	uint64_t stack; /* opaque; 0: none */
 	uint64_t doing_ns; /* how long the activity `doing` of the holder or waker took */
 	uint32_t waker, holder, culprit; /* tids; 0 if none or unknown */
@@ -132,7 +126,7 @@ struct model_detail {
 	SBT_PART_STATES(SBT_PART_MEMBER, uint64_t)
 	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
 	SBT_PART_TIMES(SBT_PART_MEMBER, uint64_t)
-	/* spinning time during turn_ns and begin_ns; also part of oncpu_ns */
+	/* the part of turn_ns and begin_ns that the thread spun; it is also part of oncpu_ns */
 	uint64_t turn_oncpu_ns;
 	uint64_t fault_addr;
 	uint64_t ran_ns; /* part of runq_ns during which the task `ran` had the CPU */
@@ -141,16 +135,20 @@ struct model_detail {
 	uint32_t cpus_allowed; /* 0: unknown */
 	uint64_t inside_oncpu_ns; /* time on a CPU inside the barrier, spinning */
 	uint64_t inside_runq_ns; /* time between the release and running on a CPU */
-	uint32_t inside_ran; /* the task that had the CPU during inside_runq_ns */
+	uint32_t inside_ran; /* the task that had the CPU for most of inside_runq_ns */
 	/*
-	 * Part of runq_ns and inside_runq_ns during which the tracer had the CPU, as far as known.
+	 * Parts of runq_ns and of inside_runq_ns during which sbt-trace itself had the CPU, as far
+	 * as known.
 	 */
 	uint64_t interference_ns, inside_interference_ns;
 	uint32_t inside_switches;
 	uint32_t ncounters;
 	uint8_t scaled; /* one bit for each counter that was multiplexed */
 	uint8_t unknown; /* one bit for each counter that was not counted for part of the time */
-	/* longest block for the reason with the highest cost, and for the next reason */
+	/*
+	 * the longest block of the reason that took most time, and of the reason that took second
+	 * most
+	 */
 	struct model_block block, second;
 	uint64_t counters[MODEL_COUNTERS_MAX]; /* counts in the phase */
 	uint64_t inside_counters[MODEL_COUNTERS_MAX];
@@ -166,21 +164,29 @@ struct model_crossing {
 	uint32_t count; /* number of threads that the barrier waits for; 0 if unknown */
 	uint64_t object; /* address in the process */
 	uint64_t shared; /* identifies memory that processes share; 0 if private to the process */
-	uint64_t arrive_ns;
+	union {
+		uint64_t first_ns; /* time at which the record begins, for records of both kinds */
+		uint64_t arrive_ns;
+		/*
+		 * MODEL_CROSSING_RESUMES: when the region began in which the thread continues;
+		 * depart_ns if unknown
+		 */
+		uint64_t begun_ns;
+	};
 	uint64_t depart_ns; /* or MODEL_UNKNOWN */
 	uint16_t arrive_cpu;
 	uint16_t depart_cpu;
+	uint16_t flags; /* MODEL_CROSSING_* */
 	uint8_t family;
 	uint8_t kind; /* the program's construct, enum sbt_kind; opaque */
-	uint8_t flags; /* MODEL_CROSSING_* */
 	uint8_t depth; /* above 0 if nested; a nested crossing is in no sum */
 	uint8_t probe_group; /* number of the probe group, below 64; 0 for the group of `family` */
 	/* number of the thread in its team in the program's numbering, plus 1; 0 if not known */
 	uint16_t place;
 	/*
-	 * Number of threads that were still missing after the thread had arrived, plus 1; 0 if not
-	 * known. With MODEL_CROSSING_BOUND, 1 means that no thread was missing. Missing threads
-	 * that leave no record make the episode incomplete.
+	 * Number of threads that were still missing when the thread began to wait, plus 1; 0 if not
+	 * known. A wait that is over at once (MODEL_CROSSING_BOUND) begins when no thread is
+	 * missing. If some of the missing threads leave no record, the episode is incomplete.
 	 */
 	uint16_t rest;
 	/*
@@ -190,9 +196,9 @@ struct model_crossing {
 	 */
 	uint32_t round;
 	/*
-	 * `round` is the ordinal of the call on the object, which all members know. Equal ordinals
-	 * are one episode, whatever their times are. This serves recordings with different clocks.
-	 * Crossings of one ordinal are fed before those of the next ordinal.
+	 * `round` is the ordinal of the call on the object, which all members know. Crossings with
+	 * equal ordinals are one episode, whatever their times are. This serves recordings with
+	 * different clocks. Crossings of one ordinal are fed before those of the next ordinal.
 	 */
 	bool ordinal;
 	/* NULL if only the flags are known; the model copies the detail */
@@ -226,8 +232,8 @@ double model_stat_stddev(const struct model_stat *s);
 
 /*
  * Sums of how time was spent: by a thread over all its phases and its tail, or by one thread at one
- * barrier. known_ns is the time with known parts. The difference to the sum of the parts is
- * unattributed. Nested crossings and phases of unknown length are not included.
+ * barrier. known_ns is the total time for which the parts are known. What is left of it after all
+ * parts is unattributed. Nested crossings and phases of unknown length are not included.
  */
 struct model_sums {
 	uint64_t known_ns;
@@ -237,7 +243,7 @@ struct model_sums {
 	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
 	uint64_t inside_runq_ns;
 	uint64_t inside_switches;
-	/* part of runq_ns and inside_runq_ns during which the tracer had the CPU */
+	/* the part of runq_ns and inside_runq_ns during which sbt-trace itself had the CPU */
 	uint64_t interference_ns;
 	uint64_t slept; /* number of crossings in which the thread was switched out inside */
 	uint64_t counters[MODEL_COUNTERS_MAX]; /* counts in phases */
@@ -279,11 +285,12 @@ struct model_thread {
 	 */
 	uint32_t ordinal;
 	/*
-	 * The last known model_crossing.place, minus 1, or MODEL_NONE. A place among the threads of
-	 * its process has precedence over a place among those of all processes.
+	 * The last known model_crossing.place, minus 1, or MODEL_NONE. A number within its process
+	 * has precedence over a number that counts the threads of all processes.
 	 */
 	uint32_t place;
-	uint64_t start_ns; /* its creation, or the start of tracing */
+	/* when the thread was created; if it existed before, the start of tracing */
+	uint64_t start_ns;
 	/*
 	 * Time of its exit. While the thread lives: MODEL_UNKNOWN or, after model_finish(), the end
 	 * of tracing.
@@ -295,9 +302,15 @@ struct model_thread {
 	uint64_t abandoned;
 	/* time that is known neither as work nor as idle (a lost record, an unseen departure) */
 	uint64_t unknown_ns;
-	/* its position on the longest path, after model_finish(); see model_proc.ideal_ns */
+	/*
+	 * after model_finish(): length (ns) of the longest path that ends with this thread; see
+	 * model_proc.ideal_ns
+	 */
 	uint64_t ideal_ns;
-	/* its arrival if it was inside a barrier at the end; MODEL_UNKNOWN if not */
+	/*
+	 * when it arrived, if it was inside a barrier at the end of tracing; MODEL_UNKNOWN if it
+	 * was not
+	 */
 	uint64_t pending_ns;
 	uint32_t cpus_allowed; /* last known value; 0 if unknown */
 	/* time that it waited for other threads to end; part of neither outside_ns nor idle_ns */
@@ -350,8 +363,15 @@ struct model_longest {
  * are in the sums.
  */
 struct model_barrier {
-	uint32_t proc; /* for a process-shared object, the process that was seen first */
-	uint32_t before; /* index of the previous barrier of the same process, or MODEL_NONE */
+	/*
+	 * index of the process; for an object that processes share, the process that was seen there
+	 * first
+	 */
+	uint32_t proc;
+	/*
+	 * index of the barrier that was added before this one for the same process, or MODEL_NONE
+	 */
+	uint32_t before;
 	uint8_t family;
 	uint8_t kind; /* kind of the first member of its first episode */
 	bool shared; /* members from several processes */
@@ -363,8 +383,8 @@ struct model_barrier {
 	uint32_t nsites;
 	const uint32_t *sites;
 	uint64_t object; /* the last object that was seen */
-	uint32_t objects; /* number of different objects: 1, or 2 for two or more */
-	uint32_t flags; /* for the caller: watched, named; set in ops.barrier */
+	uint32_t objects; /* 1 if there is one object, 2 if there are two or more */
+	uint32_t flags; /* the caller's own flags (watched, named), which ops.barrier sets */
 	/* probe groups of all crossings, one bit each, as in struct model_detached */
 	uint64_t probe_groups;
 
@@ -384,7 +404,8 @@ struct model_barrier {
 	struct model_stat release; /* release latency, one value for each member, ns */
 	/* sum over episodes of the longest work of a member: sum_k max_i w_ik */
 	uint64_t max_work_ns;
-	uint64_t margin_ns; /* sum over episodes of the last arrival minus the previous arrival */
+	/* sum over episodes: time (ns) from the last arrival but one to the last arrival */
+	uint64_t margin_ns;
 	/* if `summed`: sum of phase time x members; if not, this sum is in phases[] */
 	uint64_t summed_thread_ns;
 	/* longest first; phase_ns is 0 if there is none */
@@ -397,21 +418,22 @@ struct model_barrier {
 };
 
 /*
- * model_episode.why: why the episode is incomplete or ambiguous, or what is uncertain about it; a
- * set of flags
+ * Flags of model_episode.why. They say why the episode is incomplete or ambiguous, or what is
+ * uncertain about a complete episode.
  */
 #define MODEL_WHY_LOST	    0x01 /* a member's record was lost */
 #define MODEL_WHY_BEFORE    0x02 /* too few members, because some arrived before tracing began */
 #define MODEL_WHY_ABANDONED 0x04 /* a member never returned */
-#define MODEL_WHY_CAUSALITY 0x08 /* a member left before the last arrival, so its wait is cut */
+/* a member left before the last arrival, so its wait is counted only until it left */
+#define MODEL_WHY_CAUSALITY 0x08
 #define MODEL_WHY_COUNT	    0x10 /* the number of members and the count disagree */
 /* the order of two arrivals at an episode boundary may be reversed */
 #define MODEL_WHY_SWAP	    0x20
 #define MODEL_WHY_END	    0x40 /* tracing ended before the episode was over */
 #define MODEL_WHY_OTHERS    0x80 /* further members exist, but are not known */
-/* The following flags occur in complete episodes, too. */
+/* Complete episodes may also have the following flags. */
 #define MODEL_WHY_BOUND	    0x100 /* the last arrival is an upper bound; see MODEL_CROSSING_BOUND */
-/* several members have such arrivals, so the last arriver is not certain */
+/* several members have an upper bound as their arrival, so the last arriver is not certain */
 #define MODEL_WHY_RIVALS    0x200
 
 enum model_state { MODEL_COMPLETE, MODEL_INCOMPLETE, MODEL_AMBIGUOUS };
@@ -438,7 +460,7 @@ struct model_member {
 	 * region, or if not known.
 	 */
 	uint64_t team_start_ns;
-	uint8_t flags; /* MODEL_CROSSING_* */
+	uint16_t flags; /* MODEL_CROSSING_* */
 	uint8_t kind;
 	const struct model_detail *detail; /* NULL if unknown; valid only during the callback */
 };
@@ -476,8 +498,9 @@ struct model_detached {
 	/* estimated cost at that time, in millionths of the process's thread time */
 	uint32_t cost_ppm;
 	uint32_t limit_ppm; /* the limit, in the same unit */
-	uint32_t because; /* tgid of another process if that process exceeded the limit; 0 if not */
-	bool probed; /* the process's probes are still attached and have a cost */
+	/* if another process exceeded the limit, the tgid of that process; else 0 */
+	uint32_t because;
+	bool probed; /* the process's probes are still attached, and still cost time */
 	/* one bit for each probe group; MODEL_DETACHED_WHOLE for the whole process */
 	uint64_t probe_groups;
 };
@@ -487,22 +510,25 @@ struct model_proc {
 	uint32_t inc;
 	uint32_t parent; /* index, or MODEL_NONE */
 	char comm[16]; /* untrusted */
-	/* start of its first thread or of tracing, or the time when the process was first seen */
+	/* when its first thread was created, or tracing began, or the process was first seen */
 	uint64_t start_ns;
 	uint64_t end_ns;
 	bool start_seen;
 	bool exited;
 	/*
-	 * Number of processes: 1, or more for the sum of exited processes of one program
-	 * (model_keep()). A sum has the ids of the process that exited first, elapsed_ns and
-	 * ideal_ns are sums, all threads are in `folded`, and `longest` of its barriers is not
-	 * known.
+	 * Number of processes in this entry: 1, or more if exited processes of one program were
+	 * added up (model_keep()). Such an entry has the ids of the process that exited first. Its
+	 * elapsed_ns and ideal_ns are sums, all its threads are in `folded`, and `longest` of its
+	 * barriers is not known.
 	 */
 	uint32_t processes;
-	/* for a sum, the sum of the processes' lives; MODEL_UNKNOWN if some starts were not seen */
+	/*
+	 * if `processes` is above 1, the sum of the processes' lives; MODEL_UNKNOWN if the start of
+	 * one was not seen
+	 */
 	uint64_t life_ns;
 	uint64_t crossings; /* number of crossings of all depths */
-	uint64_t unmet; /* number of these crossings that are in model_barrier.unmet */
+	uint64_t unmet; /* number of crossings that model_barrier.unmet counts */
 	uint64_t arrivals_unseen; /* number of waits for threads that arrived without a trace */
 	uint64_t lost;
 	uint64_t abandoned;
@@ -517,9 +543,9 @@ struct model_proc {
 	uint64_t met, met_incomplete, met_ambiguous;
 	uint32_t nthreads_crossed; /* n: number of threads that crossed a barrier */
 	/*
-	 * Sums of threads that ended long ago, if there are too many to keep. These threads are in
-	 * nthreads_crossed but not in the list of threads. At a barrier they share one entry, with
-	 * thread MODEL_NONE.
+	 * Sums over threads that ended long ago and were folded, because there were too many to
+	 * keep. These threads are in nthreads_crossed but not in the list of threads. At a barrier
+	 * they share one entry, with thread MODEL_NONE.
 	 */
 	struct {
 		uint64_t threads, crossings, last;
@@ -544,8 +570,8 @@ struct model_proc {
 	 */
 	struct model_detached detached;
 	/*
-	 * Probe groups that were detached before, in the order of time, each at most once. The
-	 * model owns the array.
+	 * Probe groups that were detached so far, in the order of time, each group at most once.
+	 * The model owns the array.
 	 */
 	struct model_detached *parts;
 	uint32_t nparts;
@@ -553,7 +579,7 @@ struct model_proc {
 
 struct model_totals {
 	uint64_t crossings; /* number of crossings that were fed */
-	uint64_t episodes; /* complete episodes of depth 0 of all processes */
+	uint64_t episodes; /* number of complete episodes of depth 0, of all processes */
 	uint64_t incomplete;
 	uint64_t ambiguous;
 	uint64_t lost; /* number of crossings that are missing according to gaps in seq */
@@ -564,10 +590,13 @@ struct model_totals {
 
 struct model_ops {
 	void *ctx;
-	/* A barrier was seen for the first time: the caller may set barrier->flags. Optional. */
+	/*
+	 * Called when a barrier is seen for the first time. The callee may set barrier->flags.
+	 * Optional.
+	 */
 	void (*barrier)(void *ctx, const struct model *model, uint32_t index,
 			struct model_barrier *barrier);
-	/* An episode is finished (complete or not). Optional. */
+	/* Called when an episode is finished, complete or not. Optional. */
 	void (*episode)(void *ctx, const struct model *model, const struct model_episode *episode);
 	/*
 	 * Return the number of a thread that is shown for the first time. @next is the number that
@@ -578,14 +607,14 @@ struct model_ops {
 	/* Return whether this process may be folded into its program. Optional. */
 	bool (*may_fold)(void *ctx, const struct model *model, uint32_t proc);
 	/*
-	 * The barrier or process @from has been added to @into, which has the same program. The
-	 * index @from, and the indices of its threads, will be reused. Optional.
+	 * Called when the barrier or process @from has been added to @into, which belongs to the
+	 * same program. The index @from, and the indices of its threads, will be reused. Optional.
 	 */
 	void (*barrier_folded)(void *ctx, const struct model *model, uint32_t from, uint32_t into);
 	void (*process_folded)(void *ctx, const struct model *model, uint32_t from, uint32_t into);
 	/*
-	 * A thread of the model marked a phase, or accessed another thread's data. The model only
-	 * passes these on. Return 0 or -errno. Optional.
+	 * Called when a known thread has marked a phase, or has accessed another thread's data. The
+	 * model only passes this on. Return 0 or -errno. Optional.
 	 */
 	int (*mark)(void *ctx, const struct model *model, uint32_t thread,
 		    const struct model_mark *mark);
@@ -597,9 +626,10 @@ struct model_ops {
 struct model *model_new(const struct model_ops *ops, uint64_t start_ns);
 void model_free(struct model *model);
 /*
- * Keep at most @exited exited processes unchanged, those with the largest losses. Fold the other
- * exited processes into their program. Without this call all are kept. Entries of processes and
- * barriers may then be empty: their crossings are 0, and proc of an empty barrier is MODEL_NONE.
+ * Keep at most @exited exited processes unchanged: those with the largest losses. Fold the other
+ * exited processes into their program. Without this call, all processes are kept. After this call,
+ * entries of processes and barriers may be empty: `crossings` of an empty process is 0, and `proc`
+ * of an empty barrier is MODEL_NONE.
  */
 void model_keep(struct model *model, uint32_t exited);
 
@@ -623,7 +653,10 @@ enum model_input_type {
 	MODEL_INPUT_DETACHED_PART = 13,
 	MODEL_INPUT_JOINED = 14,
 	MODEL_INPUT_PROGRAM = 15,
-	/* Recordings have other records for these, so the numbers are in no recording. */
+	/*
+	 * Recordings have separate records for marks and messages, so these two numbers are in no
+	 * recording.
+	 */
 	MODEL_INPUT_MARK = 254,
 	MODEL_INPUT_MESSAGE = 255,
 };
@@ -679,12 +712,16 @@ struct model_input {
  * type.
  */
 int model_take(struct model *model, const struct model_input *input);
-/* Call @tap with each input after the model has taken it. If @tap is NULL, remove the tap. */
+/*
+ * From now on, call @tap with each input after the model has taken it. If @tap is NULL, remove the
+ * tap.
+ */
 void model_tap(struct model *model, void (*tap)(void *ctx, const struct model_input *input),
 	       void *ctx);
 
 /*
- * These functions return 0 or -ENOMEM. After an error, only read the model and call model_free().
+ * The functions that add input return 0 or -ENOMEM. After an error, only read the model and call
+ * model_free().
  */
 int model_add_crossing(struct model *model, const struct model_crossing *crossing);
 /*
@@ -696,8 +733,8 @@ void model_expect(const struct model *model, uint32_t tid);
 /*
  * Add a process that is known from @t_ns on. @seen: the process was created at @t_ns; if not set,
  * it was found running. If it was found after tracing began, its figures count from @t_ns. @comm
- * may be NULL. A second call before its first crossing sets the start of the process, and of its
- * first thread, anew: sbt-trace had stopped the process until then.
+ * may be NULL. A second call before its first crossing replaces the start of the process and of its
+ * first thread. This is for a process that sbt-trace had stopped and now continues.
  */
 int model_add_process(struct model *model, uint32_t tgid, uint32_t inc, uint32_t parent_tgid,
 		      uint32_t parent_inc, uint64_t t_ns, bool seen, const char *comm);
@@ -708,8 +745,8 @@ int model_add_process(struct model *model, uint32_t tgid, uint32_t inc, uint32_t
 int model_add_thread(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns);
 /*
  * Add a thread that existed when tracing began, before its first crossing. @inside is the address
- * (a futex word) at which it waited then, or 0 if it did not wait. The barrier that contains this
- * address is then known, and need not be derived from the first crossings.
+ * (a futex word) at which it waited then, or 0 if it did not wait. So it is known at which barrier
+ * the thread waited. Without @inside, this is derived from the thread's first crossings.
  */
 int model_add_found(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid,
 		    uint64_t inside);
@@ -718,7 +755,8 @@ int model_end_thread(struct model *model, uint32_t tgid, uint32_t inc, uint32_t 
 		     const char *comm);
 int model_end_process(struct model *model, uint32_t tgid, uint32_t inc, uint64_t t_ns);
 /*
- * Before the end of a process, set the program that it runs: the same number for the same program.
+ * Set the program that a process runs, as a number that is the same for the same program. Call this
+ * before the process ends.
  */
 int model_add_program(struct model *model, uint32_t tgid, uint32_t inc, uint64_t program);
 int model_name_thread(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid,
@@ -726,8 +764,8 @@ int model_name_thread(struct model *model, uint32_t tgid, uint32_t inc, uint32_t
 /*
  * Add the thread's activity between its last departure and @t_ns, which is its end or the end of
  * tracing. If @detail is NULL, all time was on a CPU. The model copies @detail. Call this before
- * model_end_thread(). The detail is added to model_thread.sums when the tail is added to
- * outside_ns: at the end, or in model_thread_at(). Tails of unknown threads are ignored.
+ * model_end_thread(). The detail is added to model_thread.sums, and the time to outside_ns, only at
+ * the end or in model_thread_at(). Tails of unknown threads are ignored.
  */
 int model_add_tail(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns,
 		   const struct model_detail *detail);
@@ -735,18 +773,18 @@ int model_add_tail(struct model *model, uint32_t tgid, uint32_t inc, uint32_t ti
 int model_add_mark(struct model *model, const struct model_mark *mark);
 int model_add_message(struct model *model, const struct model_message *message);
 /*
- * Sums from the kernel side: the crossings of one thread at one call site, as sums. The sums of an
- * episode are counted for its last arriver. Times before a thread's first crossing are not
- * included, because only the model knows its start. The tap does not see sums, so they are not
- * recorded.
+ * The crossings of one thread at one call site, added up on the kernel side. Values of an episode,
+ * such as its phase time, are in the sums of its last arriver. Times before a thread's first
+ * crossing are not included, because only the model knows its start. The tap does not see sums, so
+ * they are not recorded.
  */
 struct model_summed {
 	uint32_t tgid, inc, tid;
 	uint32_t site;
 	uint8_t family, kind;
-	bool several; /* the crossings were at several objects */
+	bool several; /* the crossings were at more than one object */
 	uint64_t object; /* the object used last */
-	uint64_t born_ns; /* a time in the life of the thread, because tids are reused */
+	uint64_t born_ns; /* a time at which the thread existed, because tids are reused */
 	/*
 	 * Arrival of the thread's very first crossing, if it was at this site and its episode was
 	 * complete; 0 if not.
@@ -759,7 +797,8 @@ struct model_summed {
 	uint64_t depart_ns; /* the thread's last departure at this site */
 	uint64_t crossings, abandoned;
 	uint64_t unmet; /* number of crossings at barriers with unknown members */
-	uint64_t incomplete, ambiguous; /* number of episodes; one thread counts each */
+	/* number of episodes; each is counted by one of its threads */
+	uint64_t incomplete, ambiguous;
 	uint64_t idle_ns, work_ns, work_n; /* in complete episodes */
 	uint64_t idle_other_ns; /* in other episodes */
 	uint64_t unknown_ns; /* in abandoned crossings */
@@ -775,8 +814,9 @@ struct model_summed {
 int model_add_summed(struct model *model, const struct model_summed *summed);
 /*
  * Note that @tid waited for @for_ns, until @until_ns, for another thread to end. If @tid crosses no
- * barrier afterwards, it was no member of a team during the wait. If it does, the wait is part of
- * its phase. With sums, @after_ns is the time when it left its last barrier. Without sums, it is 0.
+ * barrier afterwards, it counts as no member of a team during the wait. If it crosses one, the wait
+ * is part of its phase. If crossings are added as sums, @after_ns is the time when the thread left
+ * its last barrier; otherwise it is 0.
  */
 int model_add_joined(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid,
 		     uint64_t for_ns, uint64_t until_ns, uint64_t after_ns);
@@ -786,7 +826,8 @@ int model_add_joined(struct model *model, uint32_t tgid, uint32_t inc, uint32_t 
 int model_add_pending(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid,
 		      uint64_t object, uint64_t arrive_ns);
 /*
- * Make the decisions that are possible when all records with departures before @t_ns have been fed.
+ * Note that all records with departures before @t_ns have been fed, and make the decisions that
+ * this permits.
  */
 int model_advance(struct model *model, uint64_t t_ns);
 /*
@@ -803,7 +844,7 @@ int model_finish(struct model *model, uint64_t end_ns);
 
 /*
  * For interim reports, return the process or thread in the state that it would have if tracing
- * ended at @end_ns. Open intervals count until then. The model does not change. After
+ * ended at @end_ns. Open intervals count until @end_ns. The model does not change. After
  * model_finish() the result equals model_proc().
  */
 void model_proc_at(const struct model *model, uint32_t index, uint64_t end_ns,
@@ -827,8 +868,9 @@ struct model_team {
 };
 
 /*
- * Find the last team on the object that tgid, inc, object, family and shared of @at identify. Write
- * at most @max of the out->n members to @met. Return false if nothing is known of the object.
+ * Find the last team at an object. The members tgid, inc, object, family and shared of @at identify
+ * the object. Write at most @max of the out->n members to @met. Return false if nothing is known of
+ * the object.
  */
 bool model_team(const struct model *model, const struct model_crossing *at, struct model_met *met,
 		uint32_t max, struct model_team *out);

@@ -2,8 +2,9 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Assign crossings to episodes. A crossing belongs to the open episode if and only if it arrived
- * before the earliest departure of that episode. A known count closes an episode. Without a count,
- * the next episode closes it. Objects with more threads than their count are handled in cyclic.c.
+ * before the earliest departure of that episode. If the count is known, an episode is closed when
+ * it has so many members. If not, it is closed when the next episode has begun. Objects with more
+ * threads than their count are handled in cyclic.c.
  */
 #include "model/internal.h"
 #include "base/array.h"
@@ -149,7 +150,10 @@ static uint32_t copy_members(const struct episode *e, struct model_met *met, uin
 	return e->n;
 }
 
-/* Return @met, without the index if the thread exited long ago and its index may be reused. */
+/*
+ * Return @met. If its thread exited long ago and the thread's index may be reused, leave out the
+ * index.
+ */
 static struct model_met still_there(const struct model *m, struct model_met met)
 {
 	const struct thread *t = thread_at(m, met.thread);
@@ -182,8 +186,8 @@ bool model_team(const struct model *m, const struct model_crossing *at, struct m
 	for (i = 0; i < o->nmet && i < max; i++)
 		met[i] = still_there(m, o->met[i]);
 	/*
-	 * Open episodes may be newer, because without a count only the next episode closes an
-	 * episode.
+	 * Look at open episodes, too: without a count, an episode stays open until the next one
+	 * begins.
 	 */
 	for (i = 0; i <= o->nopen; i++) {
 		e = i ? o->open[i - 1] : o->pending;
@@ -210,7 +214,7 @@ static void remove_open(struct object *o, const struct episode *e)
 		o->open[i] = o->open[i + 1];
 }
 
-/* Return true if the crossing may belong to another episode. */
+/* Return true if the member's crossing may belong to another episode. */
 static bool is_uncertain(const struct member *mem, const struct slot *s)
 {
 	return !mem->round && (mem->late || slot_uncertain(s, mem->thread));
@@ -261,8 +265,8 @@ int object_classify(struct model *m, struct object *o, bool final)
 
 	o->pending = NULL;
 	/*
-	 * For a former barrier, the slots are no evidence, so the uncertainty that was noted
-	 * earlier stays.
+	 * The slots say nothing about an episode of a former barrier, so its members stay uncertain
+	 * if they were.
 	 */
 	if (!episode_is_former(e))
 		uncertainty_again(o, e);
@@ -296,9 +300,9 @@ static void doubt_older(const struct model *m, struct object *o, struct episode 
 }
 
 /*
- * Close a full episode of a former barrier. Its last member was slow to leave. The slots of the
- * present barrier are no evidence about this episode. No later episode shows whether a member that
- * never left is left over from an earlier barrier.
+ * Close a full episode of a former barrier. Its last member was slow to leave. The slots belong to
+ * the present barrier, so they say nothing about this episode. No later episode can show whether a
+ * member that never left belonged to a still earlier barrier.
  */
 static int former_full(struct model *m, struct object *o, struct episode *e)
 {
@@ -317,9 +321,9 @@ static int former_full(struct model *m, struct object *o, struct episode *e)
 
 /*
  * Handle an episode with as many members as the count. It is complete unless there is contrary
- * evidence. A member that never left may be left over from before the barrier was created again. A
- * member with a missing record may belong to the next episode. Episodes with such members are
- * pending until the next episode is full.
+ * evidence. A member that never left may belong to an earlier barrier at this address. A member
+ * with a missing record may belong to the next episode. An episode with such a member is pending
+ * until the next episode is full.
  */
 static int object_full(struct model *m, struct object *o, struct episode *e)
 {
@@ -369,7 +373,10 @@ static int close_short(struct model *m, struct object *o, struct episode *e)
 		return episode_close(m, e, MODEL_INCOMPLETE, MODEL_WHY_END);
 	if (e->count)
 		return episode_close(m, e, MODEL_INCOMPLETE, why);
-	/* Without a count these are all members, unless a record is known to be missing. */
+	/*
+	 * Without a count, the threads that arrived are taken as all members, unless a record is
+	 * known to be missing.
+	 */
 	if (why & MODEL_WHY_LOST)
 		return episode_close(m, e, MODEL_INCOMPLETE, MODEL_WHY_LOST);
 	uncertainty_again(o, e);
@@ -392,9 +399,9 @@ static uint64_t left_by(const struct episode *e)
 }
 
 /*
- * Return true if a newer episode has a departure before the watermark. The members of the newer
- * episode had then left this episode. Arrivals are weaker evidence, because other members may still
- * be leaving.
+ * Return true if a newer episode has a departure before the watermark. If so, the members of the
+ * newer episode have left the oldest. An arrival at the newer episode is weaker evidence, because
+ * other members may still be leaving the oldest.
  */
 static bool newer_was_left(const struct model *m, const struct object *o)
 {
@@ -463,8 +470,8 @@ static bool in_time(const struct member *mem, uint64_t arrive_max, uint64_t depa
 }
 
 /*
- * Return true if both @mem and the episode know the number of the call on the object. This number
- * then decides, because clocks may differ.
+ * Return true if the ordinal of the call on the object is known for both @mem and the episode. If
+ * so, the ordinals decide and not the times, because clocks may differ.
  */
 static bool is_numbered(const struct member *mem, bool ordinal)
 {
@@ -472,8 +479,8 @@ static bool is_numbered(const struct member *mem, bool ordinal)
 }
 
 /*
- * Return true if @mem's thread is already a member. Without a count and without a seen departure
- * (all members were killed), the thread must have left, so this is another episode.
+ * Return true if @mem's thread is already a member. If there is no count and no departure was seen
+ * (all members were killed), the thread must have left the first time, so this is another episode.
  */
 static bool comes_again(const struct episode *e, const struct member *mem)
 {
@@ -485,14 +492,14 @@ static bool comes_again(const struct episode *e, const struct member *mem)
 	return false;
 }
 
-static bool of_team(uint8_t flags)
+static bool of_team(uint16_t flags)
 {
 	return flags & MODEL_CROSSING_TEAM;
 }
 
 /*
- * Return true if the team of @mem fits: members of a team arrive at one episode together, each
- * once.
+ * Return true if the team of @mem fits the episode: the members of a team arrive at the same
+ * episode, each of them once.
  */
 static bool team_agrees(const struct episode *e, const struct member *mem)
 {
@@ -621,8 +628,8 @@ static int object_open_new(struct model *m, struct object *o, const struct membe
 }
 
 /*
- * Replace a member that never left in the pending full episode, which has one member too many. That
- * member is left over from an earlier barrier, and @mem is the real member.
+ * @mem also belongs to the pending full episode, which then has one member too many. Replace a
+ * member that never left: it belonged to an earlier barrier.
  */
 static int pending_replace(struct model *m, struct object *o, const struct member *mem)
 {
@@ -728,7 +735,10 @@ static void set_busy(struct model *m, struct object *o)
 		list_del(&o->busy);
 }
 
-/* Handle another count at the same address. This is a new barrier with a new team. */
+/*
+ * Handle a crossing with another count at the same address, which means a new barrier with a new
+ * team.
+ */
 static int object_remade(struct model *m, struct object *o, const struct model_crossing *c)
 {
 	int err = 0;
@@ -736,8 +746,8 @@ static int object_remade(struct model *m, struct object *o, const struct model_c
 	if (o->is_cyclic)
 		err = cyclic_leave(m, o, true);
 	/*
-	 * No further episode of the old barrier can settle the pending episode. Missing records may
-	 * still become known.
+	 * No further episode of the old barrier can settle the pending episode. An episode that
+	 * only lacks records stays pending, because these may still arrive.
 	 */
 	if (!err && o->pending && (o->pending->nabandoned || episode_is_former(o->pending)))
 		err = object_classify(m, o, false);
@@ -761,7 +771,10 @@ static bool is_of_former(const struct object *o, const struct model_crossing *c)
 	       !of_team(c->flags);
 }
 
-/* Like is_of_former(), but for equal counts: an episode of the former barrier lacks this member. */
+/*
+ * Like is_of_former(), for the case that both barriers have the same count: an episode of the
+ * former barrier lacks this member.
+ */
 static bool fits_former(const struct model *m, const struct object *o, const struct member *mem,
 			uint32_t count)
 {
@@ -774,8 +787,8 @@ static bool fits_former(const struct model *m, const struct object *o, const str
 }
 
 /*
- * Return true if the count of the barrier was only inferred from observed crossings, as for a
- * hand-written barrier. The count may then be too low.
+ * Return true if the count of the barrier was only inferred from crossings, as for a hand-written
+ * barrier. If so, the count may be too low.
  */
 static bool is_found_out(const struct model_crossing *c)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * If more processes have exited than the model keeps, they are folded into their program. Their
- * sums are added to the sums of the program's first process, and their indices are reused. The
+ * If more processes have exited than the model keeps, they are folded into their program. The sums
+ * of such a process are added to those of the program's first process, and its index is reused. The
  * processes with the largest losses are kept.
  */
 #include "model/internal.h"
@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All records of a process have arrived this long after its exit. */
+/* This long (ns) after the exit of a process, all of its records have arrived. */
 #define SETTLED_NS 3000000000ULL
-/* Interval at which exited processes are examined. */
+/* Interval (ns) at which exited processes are examined. */
 #define LOOK_NS	   1000000000ULL
 /* Maximum number of rows of one program. Further call sites share one row. */
 #define ROWS_MAX   256
@@ -65,7 +65,7 @@ static uint64_t wait_of(const struct model *m, const struct proc *p)
 	return sum;
 }
 
-/* A process that shares barriers, or was traced only in part, is not folded. */
+/* Return false for a process that shares barriers with others, or that was traced only in part. */
 static bool may_fold(const struct model *m, const struct proc *p)
 {
 	uint32_t i;
@@ -164,7 +164,7 @@ static void join_row(struct row *to, const struct row *from)
 	a->max_work_ns += b->max_work_ns;
 	a->margin_ns += b->margin_ns;
 	a->summed_thread_ns += b->summed_thread_ns;
-	/* Phase numbers are per process. */
+	/* Phase numbers count within a process, so they mean nothing in a sum. */
 	memset(a->longest, 0, sizeof(a->longest));
 }
 
@@ -297,7 +297,7 @@ static int fold_threads(struct model *m, struct proc *p)
 	struct model_proc at;
 	int err = 0;
 
-	/* Do this first, while the lives of the threads are known. */
+	/* Calculate the process's times before its threads are folded. */
 	model_proc_at(m, p->index, p->pub.end_ns, &at);
 	p->pub.elapsed_ns = at.elapsed_ns;
 	p->pub.ideal_ns = at.ideal_ns;
@@ -400,7 +400,10 @@ static int fold_all(struct model *m, struct loss *all, uint32_t n)
 	uint32_t i, kept;
 	int err;
 
-	/* Sort by exit, because the first process of a program receives the others. */
+	/*
+	 * Sort by the order of exits, because the process that exited first receives the sums of
+	 * the others.
+	 */
 	qsort(all, n, sizeof(*all), by_exit);
 	for (i = kept = 0; i < n; i++)
 		if (may_fold(m, proc_at(m, all[i].proc)))

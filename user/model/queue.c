@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 /*
- * If a queue has more open episodes than this, only model_advance() searches them, not each
- * finished episode.
+ * If a queue has more open episodes than this, they are searched only in model_advance(), and not
+ * whenever an episode finishes.
  */
 #define QUEUE_LOOK 64
 
@@ -81,9 +81,9 @@ static int heap_add(struct model *m, struct queue *q, struct episode *e)
 }
 
 /*
- * Return the earliest release that may still follow. Episodes far behind the watermark delay
- * nothing. An episode without a known count delays later episodes for longer, until it is decided
- * (MODEL_DECIDE_NS).
+ * Return the earliest release that an open episode may still have. Episodes far behind the
+ * watermark (MODEL_HOLD_NS) are ignored. An episode without a known count is respected for longer,
+ * until it is decided (MODEL_DECIDE_NS).
  */
 static uint64_t earliest_open(const struct model *m, const struct queue *q)
 {
@@ -101,9 +101,10 @@ static uint64_t earliest_open(const struct model *m, const struct queue *q)
 }
 
 /*
- * Return true if the object's first episode is still open and earlier than @e. Tracing began in the
- * middle of that episode. It stays open for a phase, until a second episode shows that no more
- * threads arrive. The phase of the second episode began with the first.
+ * Return true if the first episode of @e's object is still open and earlier than @e. Tracing began
+ * in the middle of that first episode. It stays open until a second episode shows that no more
+ * threads arrive. @e must wait for it, because the phase of the second episode begins at the
+ * release of the first.
  */
 static bool waits_for_first(const struct episode *e)
 {
@@ -148,7 +149,7 @@ int queue_push(struct model *m, struct queue *q, struct episode *e)
 	return queue_flush(m, q, false);
 }
 
-/* Return the index of the queue that queue @i was joined into. Halve the paths on the way. */
+/* Return the index of the queue that contains queue @i now (union-find, with path halving). */
 static uint32_t find_root(struct model *m, uint32_t i)
 {
 	struct queue *q = m->queues[i];

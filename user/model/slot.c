@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The threads that use an object: which of their records may still follow, and which are missing.
+ * The threads that use an object. A slot says which records of a thread may still follow, and which
+ * are missing.
  */
 #include "model/internal.h"
 
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Up to this many slots are searched one by one. More slots use a hash. */
+/* Up to this many slots are searched one by one. If an object has more, a hash is used. */
 #define SLOTS_LOOK 32
 
 /* Add new slots, or all slots if they were moved, to the hash. Return false when out of memory. */
@@ -86,7 +87,7 @@ int slot_get(struct model *m, struct object *o, struct thread *t, struct slot **
 
 /*
  * Forget threads that exited. If @idle_before is not 0, also forget threads that have not used the
- * object since then, while many other crossings followed.
+ * object since that time, if many other crossings followed.
  */
 void slots_purge(struct model *m, struct object *o, uint64_t idle_before)
 {
@@ -114,7 +115,7 @@ void slots_reset(struct object *o)
 	o->nuncertain = 0;
 }
 
-/* Note when the thread of @mem, which follows the pending episode, arrived again. */
+/* Note when the thread of @mem arrived again after the pending episode. */
 void slot_note_next(struct slot *s, const struct episode *pending, const struct member *mem)
 {
 	if (s->next_for == pending->serial && s->next_arrive_ns <= mem->pub.arrive_ns)
@@ -166,8 +167,8 @@ void slot_clear(struct object *o, struct thread *t, uint32_t seq)
 }
 
 /*
- * Return true if each thread has exited, or has left a barrier at or after @until. Then no record
- * of an earlier departure can follow.
+ * Return true if each thread of the object has exited, or has left a barrier at or after @until. If
+ * so, no record with a departure before @until can follow.
  */
 bool slots_settled(const struct model *m, const struct object *o, uint64_t until)
 {

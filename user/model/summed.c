@@ -30,9 +30,7 @@ static int thread_of(struct model *m, const struct model_summed *in, struct proc
 {
 	struct thread *t = thread_find(m, in->tgid, in->inc, in->tid);
 
-	/*
-	 * The last thread with this tid is mostly the right thread, because tids are rarely reused.
-	 */
+	/* Mostly the last thread with this tid is the right one, because tids are rarely reused. */
 	if (!t || t->pub.start_ns > in->born_ns)
 		t = lived(m, p, in->tid, in->born_ns);
 	*out = t;

@@ -158,8 +158,8 @@ static int team_new(struct model *m, const struct episode *e, uint64_t key, stru
 
 /*
  * Note that the team of @e has crossed, after the clocks of its members were joined
- * (join_clocks()). @sure: the release is known. The members of an incomplete episode are unknown:
- * they may have been the team of the previous episode on this object.
+ * (join_clocks()). @sure: the release is known. For an incomplete episode the members are not
+ * known. They are assumed to be the team of the previous episode on this object.
  */
 int team_met(struct model *m, const struct episode *e, struct team *before, uint32_t row, bool sure)
 {

@@ -97,8 +97,8 @@ int proc_get(struct model *m, uint32_t tgid, uint32_t inc, struct proc **out)
 }
 
 /*
- * Start all figures of the process at @t_ns, because the process was not observed before. None of
- * its threads had crossed a barrier by then.
+ * Start all figures of the process at @t_ns, because the process was not observed before @t_ns.
+ * None of its threads has crossed a barrier yet.
  */
 static void start_late(struct model *m, struct proc *p, uint64_t t_ns)
 {
@@ -140,8 +140,8 @@ int take_process(struct model *m, uint32_t tgid, uint32_t inc, uint32_t parent_t
 
 /*
  * Return the entry for a tid in a small table of recent threads. Tids are mostly consecutive, and a
- * cache line holds sixteen entries, so nearly every look-up for a crossing is a cache hit. The
- * hash, which spreads the tids, serves the other look-ups.
+ * cache line holds sixteen entries, so nearly every look-up for a crossing is a cache hit. The hash
+ * would spread them over many cache lines. It is used if the table lacks the thread.
  */
 static uint32_t *recent_at(const struct model *m, uint32_t tid)
 {
@@ -183,7 +183,7 @@ static bool is_of(const struct model *m, const struct thread *t, uint32_t tgid, 
 	return p->pub.inc == inc && p->pub.tgid == tgid;
 }
 
-/* Return the last thread with this number, or NULL if there is none. The thread may have exited. */
+/* Return the last thread with this tid, or NULL if there is none. The thread may have exited. */
 struct thread *thread_find(const struct model *m, uint32_t tgid, uint32_t inc, uint32_t tid)
 {
 	struct thread *t = recent_thread(m, tid);
@@ -201,8 +201,8 @@ struct thread *thread_find(const struct model *m, uint32_t tgid, uint32_t inc, u
 void model_expect(const struct model *m, uint32_t tid)
 {
 	/*
-	 * Do not check whether this is the right thread, because the check would wait for its
-	 * memory.
+	 * Do not check here whether this is the right thread, because the check would have to wait
+	 * for the thread's memory.
 	 */
 	const char *t = (const char *)recent_thread(m, tid);
 	size_t at;
@@ -481,7 +481,7 @@ int take_joined(struct model *m, const struct model_input *in)
 
 	if (!t || t->pub.exited || !t->known_sure)
 		return 0;
-	/* Waits before its last crossing belong to an earlier phase. */
+	/* Waits that were noted before the thread's last crossing belong to an earlier phase. */
 	if (after_ns > t->joined_after_ns) {
 		t->joined_ns = 0;
 		t->joined_after_ns = after_ns;
@@ -500,9 +500,10 @@ void thread_gap(struct model *m, struct thread *t, const struct model_crossing *
 
 	g->from = lost ? t->known_ns : 0;
 	/*
-	 * The gap lasts until the departure, because @c itself may stand in for the missing record.
+	 * The gap ends at the departure of @c and not at its arrival, because @c may have been
+	 * assigned to the episode of the missing record.
 	 */
-	g->to = c->depart_ns == MODEL_UNKNOWN ? c->arrive_ns : c->depart_ns;
+	g->to = c->depart_ns == MODEL_UNKNOWN ? c->first_ns : c->depart_ns;
 	g->lost = lost;
 	m->gaps |= lost || t->ngaps > THREAD_GAPS;
 	t->has_gap = true;
@@ -519,7 +520,7 @@ bool thread_gap_covers(const struct thread *t, uint64_t from, uint64_t to)
 	for (i = 0; i < t->ngaps && i < THREAD_GAPS; i++)
 		if (t->gaps[i].lost && t->gaps[i].from <= to && t->gaps[i].to >= from)
 			return true;
-	/* Gaps before the oldest kept gap are unknown. */
+	/* Gaps before the oldest gap that is kept are not known. */
 	return t->ngaps > THREAD_GAPS && from <= t->gaps[t->ngaps % THREAD_GAPS].from;
 }
 
@@ -535,14 +536,14 @@ static void account_late(struct thread *t, const struct model_crossing *c)
 
 /*
  * Add the interval before the crossing, and the crossing, to the sums of its thread (outside_ns and
- * idle_ns). @late: the record had been counted as lost.
+ * idle_ns). @late: the record had already been counted as lost.
  */
 void thread_account(struct model *m, struct thread *t, const struct model_crossing *c, bool late,
 		    struct member *mem)
 {
 	struct proc *p = proc_at(m, t->pub.proc);
 	uint64_t before = number_less(c->arrive_ns, t->known_ns);
-	bool left = c->depart_ns != MODEL_UNKNOWN, joins = model_joins(c->flags);
+	bool left = c->depart_ns != MODEL_UNKNOWN, joins = c->flags & MODEL_CROSSING_JOINS;
 
 	mem->gaps = t->ngaps;
 	mem->pub.work_ns = MODEL_UNKNOWN;
@@ -590,8 +591,8 @@ void thread_account(struct model *m, struct thread *t, const struct model_crossi
 }
 
 /*
- * Let the thread continue after an unseen departure. If the record of its arrival is lost, the time
- * since then is unknown. From now on the thread is outside.
+ * Let the thread continue after an unseen departure. If the record of its arrival is lost, it is
+ * unknown what the thread did since its last record. From now on the thread is outside barriers.
  */
 int thread_resume(struct model *m, struct thread *t, const struct model_crossing *c, bool late)
 {
@@ -618,9 +619,9 @@ int thread_resume(struct model *m, struct thread *t, const struct model_crossing
 		t->pub.unknown_ns += since;
 	}
 	t->team_start_ns = MODEL_UNKNOWN;
-	/* If the previous record is missing, the team may have begun at any time. */
-	if (t->stays && c->arrive_ns < c->depart_ns && c->arrive_ns >= t->known_ns)
-		t->team_start_ns = c->depart_ns - c->arrive_ns;
+	/* If the previous record is missing, it is not known when the team began. */
+	if (t->stays && c->begun_ns < c->depart_ns && c->begun_ns >= t->known_ns)
+		t->team_start_ns = c->depart_ns - c->begun_ns;
 	t->stays = false;
 	t->known_sure = true;
 	t->pub.depart_ns = c->depart_ns;

@@ -10,7 +10,10 @@
 #define THREADS_MAX   64 /* maximum number of threads in a batch */
 #define WAITS_MAX     256 /* maximum number of waits on one semaphore, until enough is known */
 #define BATCHES_LEAST 4
-#define BATCHES_PAIR  8 /* number of batches for two threads, which may share a queue by chance */
+/*
+ * number of batches that is needed for two threads, which might wait at a queue together by chance
+ */
+#define BATCHES_PAIR  8
 
 struct object {
 	struct turnstile pub;
@@ -115,7 +118,7 @@ static void batch_begin(struct object *o, const struct turnstile_wait *w)
 
 static void batch_add(struct object *o, const struct turnstile_wait *w)
 {
-	/* If each thread wakes the next, late arrivers arrive while other threads already leave. */
+	/* If each thread wakes the next, the last threads arrive while others already leave. */
 	bool together = w->arrive_ns < o->first_ns;
 	bool last = !together && o->n >= 2 && w->arrive_ns < o->last_ns &&
 		    !is_among(o->tid, o->n, w->tid);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Find semaphores that may be barriers ("turnstiles" in textbooks). Posts are not examined, so no
- * semaphore counts as a barrier: a pool that starts its threads one by one looks the same. Only the
- * threads that waited together are recorded. At a turnstile all threads wait at once, and all leave
- * before any returns. At a lock or a queue, one thread leaves at a time and returns while others
- * wait.
+ * Find semaphores that may be barriers ("turnstiles" in textbooks). Posts are not examined, so a
+ * semaphore is never classified as a barrier: a pool that starts its threads one by one looks the
+ * same. Only waits are examined. At a turnstile all threads wait at once, and all leave before any
+ * returns. At a lock or a queue, one thread leaves at a time and returns while others wait.
  */
 #ifndef MODEL_TURNSTILE_H
 #define MODEL_TURNSTILE_H
@@ -34,9 +33,12 @@ struct turnstile {
 	uint32_t site, above; /* sites of the last wait */
 	uint32_t threads; /* number of threads that waited, counted only up to a few */
 	const uint32_t *tid; /* tids of these threads */
-	/* Groups of at least two overlapping waits that all end before the next wait begins. */
+	/*
+	 * Number of groups of at least two overlapping waits that all end before the next wait
+	 * begins.
+	 */
 	uint32_t batches;
-	uint32_t loose; /* waits outside such groups */
+	uint32_t loose; /* number of waits outside such groups */
 };
 
 /* Return a new instance, or NULL when out of memory. */

@@ -15,13 +15,13 @@
  */
 #define WAITS_MAX  4096
 /*
- * A latch stays open. A thread that begins its wait later than this (ns) after the first departure
- * is no member of the episode.
+ * A latch stays open, so any number of threads may pass it later. A thread that begins its wait
+ * more than this (ns) after the first departure is no member of the episode.
  */
 #define LATE_NS	   20000000ULL
 /*
- * A thread that begins its wait this long after the release did other work in between: arrive(),
- * work, wait().
+ * A thread that begins its wait this long (ns) after the release did other work between arrive()
+ * and wait().
  */
 #define ELSE_NS	   20000ULL
 /* Phases are numbered 0, 2, ... 254, 0. */
@@ -33,11 +33,11 @@ struct episode {
 	uint32_t count; /* 0 unknown */
 	uint32_t value;
 	/*
-	 * for a latch, number of missing arrivals at the last wait before the release; MODEL_NONE
-	 * if there was no such wait
+	 * latch: number of arrivals that were missing when the last wait before the release began;
+	 * MODEL_NONE if no wait began before the release
 	 */
 	uint32_t rest;
-	uint32_t late; /* number of members that arrived after the release */
+	uint32_t late; /* number of members that began their wait after the release */
 	uint32_t n, cap; /* n is 0 if there is no episode */
 	uint32_t *tids;
 };
@@ -131,8 +131,8 @@ static bool is_full(const struct episode *g, bool latch)
 }
 
 /*
- * Return true if @c may belong to that episode. Another barrier may reuse the memory in the same
- * phase.
+ * Return true if @c may belong to the episode @g. If not, another barrier has reused the memory in
+ * the same phase.
  */
 static bool is_of(const struct episode *g, const struct waits_seen *w,
 		  const struct model_crossing *c)
@@ -170,7 +170,10 @@ static int join(struct episode *g, uint32_t tid)
 	return err;
 }
 
-/* Return true if both episodes belong to one barrier. Another barrier may reuse the memory. */
+/*
+ * Return true if both episodes of the object belong to one barrier. If not, another barrier has
+ * reused the memory.
+ */
 static bool is_next(const struct waited *o)
 {
 	return !o->latch && o->before.n &&
@@ -178,8 +181,9 @@ static bool is_next(const struct waited *o)
 }
 
 /*
- * Return the number of participants if no thread was seen before the release. It equals the number
- * in the previous and next phase, because barriers only lose members. Return 0 if unknown.
+ * Return the number of participants of an episode in which no wait began before the release; 0 if
+ * unknown. Barriers only lose members, so if the previous and the next phase have the same number,
+ * this phase has it, too.
  */
 static uint32_t count_between(const struct waited *o, const struct episode *g,
 			      const struct waits_seen *w)
@@ -189,7 +193,7 @@ static uint32_t count_between(const struct waited *o, const struct episode *g,
 
 /*
  * Correct the times of a thread that had arrived when the first thread left, but began its wait
- * later. Its time until the wait was work, and it did not wait.
+ * later. It worked until its wait began, and did not wait for other threads.
  */
 static void take_late(const struct episode *g, struct model_crossing *c)
 {

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Handle waits that follow the arrival. In g++'s std::barrier and in std::latch, only the wait is a
- * function. If a thread begins its wait before the release, that time counts as its arrival. A
- * thread that begins its wait after the release was the last arriver, or was late for its wait. The
- * phase in which it arrived identifies its episode.
+ * function. If a thread begins its wait before the release, the beginning of its wait counts as its
+ * arrival. A thread that begins its wait after the release either arrived last, or did other work
+ * before its wait. The phase number that it got when it arrived identifies its episode.
  */
 #ifndef MODEL_WAITS_H
 #define MODEL_WAITS_H
@@ -19,8 +19,8 @@ struct waits_seen {
 	bool over; /* released before the wait began */
 	uint32_t value; /* the phase or, for a latch, the number of missing arrivals */
 	/*
-	 * The number of threads that the barrier counts; with @over, the number in a later phase; 0
-	 * if unknown
+	 * the number of threads that the barrier counts, in a later phase if `over` is set; 0 if
+	 * unknown
 	 */
 	uint32_t words;
 };
@@ -31,8 +31,8 @@ void waits_free(struct waits *waits);
 /*
  * Complete the crossing of the next wait, in the order of departures, before the model gets it. Set
  * its number of participants. If the thread arrived before its wait began (MODEL_CROSSING_BOUND),
- * also set the latest possible arrival. If the thread did other work in between, its departure is
- * set to the departure of the first thread. Return 0 or -ENOMEM.
+ * also set the latest possible arrival. If the thread did other work between its arrival and its
+ * wait, its departure is set to the departure of the first thread. Return 0 or -ENOMEM.
  */
 int waits_add(struct waits *waits, const struct waits_seen *wait, struct model_crossing *crossing);
 

@@ -14,7 +14,7 @@
 
 /* A change that gains less than this share of a phase does not show the phase's limit. */
 #define LITTLE 0.02
-/* A phase that would be shorter by more than this share without sleep is limited by sleep. */
+/* A phase is limited by sleep if it would be shorter by more than this share without sleep. */
 #define MOST   0.5
 /* A phase in which fewer threads than this compute on average is serial. */
 #define SERIAL 1.25

@@ -4,8 +4,8 @@
  * Predict the run of a program on another machine by trace-driven simulation (Shanmugam, Malony and
  * Mohr: Performance Extrapolation of Parallel Programs, 1995, section 3). The input is each
  * thread's computing between the events that it shares with other threads. The output is the time
- * that this takes on a machine that a set of parameters describes. This code does no I/O and reads
- * no clock.
+ * of the run on another machine, which a set of parameters describes. This code does no I/O and
+ * reads no clock.
  *
  * Times are nanoseconds: integers in the input, doubles in the output (parameters have fractions).
  */
@@ -128,7 +128,7 @@ struct predict_machine {
 	double msg_size; /* size of these messages, bytes */
 	/* central: time to update the counter, by one thread after the other */
 	double counter_time;
-	/* central: time of the last arriver to wake one thread on another processor */
+	/* central: time that the last arriver takes to wake one thread on another processor */
 	double wake_time;
 	double flag_time; /* time from writing a flag until another processor sees it */
 
@@ -142,7 +142,7 @@ struct predict_machine {
 	double startup_time; /* time to send one message */
 	double byte_time; /* time per byte on the network */
 	double request_size; /* size of a request for data, bytes */
-	/* time per access to data in shared memory, and per byte */
+	/* access to data in shared memory: time per access, and time per byte */
 	double cluster_startup, cluster_byte;
 	double topology; /* enum predict_topology: network between the clusters */
 	double hop_time;
@@ -174,7 +174,7 @@ struct predict_param {
 /* The last entry has a NULL name. */
 extern const struct predict_param predict_params[];
 
-/* Return the name and description of a built-in machine, NULL after the last. */
+/* Return the name or the description of a built-in machine, or NULL after the last machine. */
 const char *predict_machine_name(unsigned i);
 const char *predict_machine_text(unsigned i);
 /* Find a built-in machine. Return 0 or -ENOENT. */
@@ -207,7 +207,7 @@ struct predict_phase {
 	double time_ns; /* sum of the phase times */
 	double work_ns; /* computing time of all threads */
 	double wait_ns; /* waits of all members for the last arriver */
-	/* time of all members to enter, and from the last arrival to their departure */
+	/* time of all members to enter the barrier, and to leave it after the last arrival */
 	double barrier_ns;
 	double access_ns; /* time of all threads to access remote data */
 	double queue_ns; /* time in which threads were ready, but no processor was free */
@@ -231,7 +231,8 @@ struct predict_run {
 /* A predicted crossing, or the end of a thread. Times count from the start of the run. */
 struct predict_crossed {
 	uint32_t thread;
-	uint32_t episode; /* PREDICT_NONE for the end of the thread, which has two equal times */
+	/* PREDICT_NONE for the end of the thread; both times below are then equal */
+	uint32_t episode;
 	uint32_t processor; /* processor on which the thread continues */
 	double arrive_ns, depart_ns;
 	double work_ns; /* computing since the previous departure, including entering the barrier */
@@ -282,7 +283,8 @@ struct predict_point {
 	/* time if all members of an episode computed for the same time before it */
 	double balanced_ns;
 	double barrier_free_ns; /* time if barriers cost nothing */
-	double access_free_ns; /* time if remote data cost nothing; NAN if there are none */
+	/* time if remote data cost nothing; NAN if there is no remote data */
+	double access_free_ns;
 };
 
 struct predict_result {

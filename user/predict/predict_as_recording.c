@@ -177,7 +177,7 @@ static int write_session(struct predict_as_recording *p)
 		return -ENOMEM;
 	s.session.command = command;
 	s.session.mode = MODE;
-	/* The recording's id. The time suffices if there are no random bytes yet. */
+	/* Choose the recording's id. The time suffices if there are no random bytes yet. */
 	if (getrandom(s.ids, sizeof(s.ids), GRND_NONBLOCK) != (ssize_t)sizeof(s.ids))
 		s.ids[0] = p->start_ns;
 	contents_session(p->contents, &s);

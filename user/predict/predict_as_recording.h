@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Write a prediction as a recording. report and diff read the recording as if the program had run
- * on that machine.
+ * on the predicted machine.
  */
 #ifndef PREDICT_PREDICT_AS_RECORDING_H
 #define PREDICT_PREDICT_AS_RECORDING_H

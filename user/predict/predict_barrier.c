@@ -36,7 +36,7 @@ static struct signal signal_between(const struct predict_net *net, const struct 
 }
 
 /*
- * Return when a thread that polls every @period sees a condition that became true at @when. Its
+ * Return when a thread that polls every @period sees a condition that became true at @when. The
  * first poll ends @period after @from.
  */
 static double seen_at(double from, double when, double period)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The event queue: a heap with four branches, which uses caches better than one with two. */
+/*
+ * The event queue: a heap with four branches, which uses caches better than a heap with two
+ * branches.
+ */
 #include "base/grow.h"
 #include "predict/predict_internal.h"
 

@@ -23,7 +23,7 @@ struct feed_thread {
 	/* computing and delay in phases that ended in no episode */
 	uint64_t pending_ns, pending_delay;
 	uint64_t oncpu_ns; /* total of its phases so far */
-	bool stays; /* it stays in its last episode until another thread starts it again */
+	bool stays; /* the thread stays in its last episode until another thread starts it again */
 };
 
 /* The model's thread for a thread of the input. */
@@ -322,7 +322,7 @@ static uint64_t before_message(const struct phase *p, const struct model_message
 }
 
 /*
- * Make a step of each message in a phase from @begin_ns to @end_ns, with the computing before the
+ * Make a step from each message in a phase from @begin_ns to @end_ns, with the computing before the
  * message. Subtract that computing from @p. Put a delay before all messages, because it is unknown
  * when the delay occurred. Return 0 or -errno.
  */
@@ -508,8 +508,9 @@ static uint32_t find_started(struct predict_feed *f, const struct model *model,
 
 /*
  * Add an episode where a region begins, or where workers are created. The workers cannot begin
- * before their creator arrives there. The creator's computing up to then is unknown. Assume that
- * the creator had a CPU for itself while the workers waited. Return 0 or -errno.
+ * before their creator arrives at this episode. The creator's computing up to this point is
+ * unknown. Assume that the creator had a CPU for itself while the workers waited. Return 0 or
+ * -errno.
  */
 static int add_fork(struct predict_feed *f, const struct model *model,
 		    const struct model_episode *ep, struct phase *phases)

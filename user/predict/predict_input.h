@@ -31,8 +31,8 @@
 struct predict_facts {
 	uint64_t recorded_ns; /* from the first start to the last end of threads in episodes */
 	/*
-	 * Time before and after recorded_ns with only another thread of these processes: the serial
-	 * parts.
+	 * Time before and after recorded_ns in which another thread of these processes ran alone
+	 * (the serial parts).
 	 */
 	uint64_t before_ns, after_ns;
 	bool windowed; /* only a time window is used, without tails and serial parts */
@@ -64,8 +64,8 @@ struct predict_feed;
  */
 struct predict_feed *predict_feed_new(const struct report_env *env);
 /*
- * Use only the recording from @from_ns to @to_ns of CLOCK_MONOTONIC, or the part of it that was
- * recorded. Phases that began earlier, and all times after the last episode, are left out. Call
+ * Use only the part of the recording from @from_ns to @to_ns (CLOCK_MONOTONIC), as far as this part
+ * was recorded. Phases that began earlier, and all times after the last episode, are left out. Call
  * this before the first episode.
  */
 void predict_feed_window(struct predict_feed *f, uint64_t from_ns, uint64_t to_ns);
@@ -74,8 +74,8 @@ void predict_feed_free(struct predict_feed *f);
 int predict_feed_episode(struct predict_feed *f, const struct model *model,
 			 const struct model_episode *ep);
 /*
- * Feed a message of the model's @thread, in the order of its messages, and before the episode that
- * ends its phase. Return 0 or -ENOMEM.
+ * Feed a message of the model's @thread. Feed the messages of a thread in order, and before the
+ * episode that ends the phase in which they were sent. Return 0 or -ENOMEM.
  */
 int predict_feed_message(struct predict_feed *f, const struct model *model, uint32_t thread,
 			 const struct model_message *message);

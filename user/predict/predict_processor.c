@@ -141,7 +141,7 @@ static void not_idle(struct sim *s, struct sim_processor *p)
 	p->idle = PREDICT_NONE;
 }
 
-/* Report that the thread leaves an episode, @overhead from now. */
+/* Report that the thread leaves an episode @overhead ns from now. */
 static void report_crossing(struct sim *s, uint32_t processor, uint32_t thread, double overhead)
 {
 	struct sim_thread *t = &s->threads[thread];

@@ -195,8 +195,7 @@ static void warn_of_input(struct notes *n, const struct predict_facts *f)
 	if (f->ambiguous)
 		WARN(n,
 		     "The members of %llu episode%s are a guess (more threads than the barrier's "
-		     "count): "
-		     "other threads could meet on the target.",
+		     "count): other threads could meet on the target.",
 		     (unsigned long long)f->ambiguous, plural(f->ambiguous));
 	if (f->left_out)
 		WARN(n,
@@ -205,8 +204,7 @@ static void warn_of_input(struct notes *n, const struct predict_facts *f)
 	if (f->strangers)
 		WARN(n,
 		     "%llu remote access%s left out, because the thread that owns the data is "
-		     "unknown "
-		     "(SBT_THREAD gives a thread its number).",
+		     "unknown (SBT_THREAD gives a thread its number).",
 		     (unsigned long long)f->strangers, f->strangers == 1 ? " is" : "es are");
 	if (f->unknown)
 		WARN(n, "%llu phase%s of unknown duration %s as 0.", (unsigned long long)f->unknown,
@@ -214,8 +212,7 @@ static void warn_of_input(struct notes *n, const struct predict_facts *f)
 	if (f->wall_ns)
 		WARN(n,
 		     "%s of the computing is wall-clock time, which includes waiting for a CPU. "
-		     "Record "
-		     "without --no-causes.",
+		     "Record without --no-causes.",
 		     time_of(t, f->wall_ns));
 	if (counts(f, f->unattributed_ns))
 		WARN(n, "%s could not be attributed, and is left out.",
@@ -229,8 +226,7 @@ static void warn_of_use(struct notes *n, const struct prediction_source *s)
 	if (r->n && r->points[r->n - 1].processors > s->in->nthreads)
 		WARN(n,
 		     "The recorded %u thread%s cannot use more than %u processor%s. A run with "
-		     "more "
-		     "threads would divide the work differently.",
+		     "more threads would divide the work differently.",
 		     s->in->nthreads, plural(s->in->nthreads), s->in->nthreads,
 		     plural(s->in->nthreads));
 }
@@ -246,9 +242,9 @@ static void assume_threads(struct notes *n, const struct prediction_source *s)
 	char quantum[32];
 
 	ASSUME(n,
-	       "The prediction is for the %u thread%s that met at barriers. Each does on the "
-	       "target what it did here, in the same order. Work that is distributed at run time "
-	       "may go to other threads there.",
+	       "The prediction is for the %u thread%s that crossed barriers. Each does on the "
+	       "target what it did here, in the same order. On the target, work that is "
+	       "distributed at run time may go to other threads.",
 	       s->in->nthreads, plural(s->in->nthreads));
 	ASSUME(n,
 	       "Computing takes %g times as long as here (MipsRatio), whatever runs at the same "
@@ -264,8 +260,7 @@ static void assume_threads(struct notes *n, const struct prediction_source *s)
 	if (m->quantum > 0)
 		ASSUME(n,
 		       "With fewer processors than threads, %s, in turns of %s. A thread that "
-		       "waits at a "
-		       "barrier leaves its processor to other threads.",
+		       "waits at a barrier leaves its processor to other threads.",
 		       how[(size_t)m->scheduler], time_of(quantum, whole(m->quantum)));
 	else
 		ASSUME(n, "With fewer processors than threads, %s, until the thread waits.",
@@ -279,8 +274,7 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 	if (f->cost_known)
 		ASSUME(n,
 		       "The cost of tracing (%s, from the cost of a crossing) is subtracted from "
-		       "the "
-		       "computing.",
+		       "the computing.",
 		       time_of(t, f->cost_ns));
 	else
 		ASSUME(n, "The cost of tracing is unknown, and still in the computing times.");
@@ -295,7 +289,7 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 		       time_of(t, f->steal_ns), time_of(u, f->throttled_ns));
 	if (f->before_ns + f->after_ns > 0)
 		ASSUME(n,
-		       "For %s before the threads that meet began, and %s after they had ended, "
+		       "For %s before the barrier threads began, and %s after they had ended, "
 		       "one thread was alone: all of that time counts as computing on one "
 		       "processor.",
 		       time_of(t, f->before_ns), time_of(u, f->after_ns));
@@ -307,8 +301,7 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 	if (f->detached)
 		ASSUME(n,
 		       "%u process%s not traced to %s end (--cost-limit): the prediction is for "
-		       "the time "
-		       "before, as if the run had ended then.",
+		       "the traced time only, as if the run had ended with it.",
 		       f->detached, f->detached == 1 ? " was" : "es were",
 		       f->detached == 1 ? "its" : "their");
 	if (f->detached_parts)
@@ -318,9 +311,8 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 		       f->detached_parts, f->detached_parts == 1 ? "" : "es");
 	if (f->forks)
 		ASSUME(n,
-		       "%llu start%s of a parallel part %s worked out (a guess): until then one "
-		       "thread "
-		       "computes and the others wait.",
+		       "%llu start%s of a parallel part %s worked out (a guess): before each "
+		       "start, one thread computes and the others wait.",
 		       (unsigned long long)f->forks, plural(f->forks),
 		       f->forks == 1 ? "is" : "are");
 }
@@ -344,8 +336,7 @@ static void assume_machine(struct notes *n, const struct prediction_source *s)
 			  "simulated.");
 	else
 		ASSUME(n, "The recording has no remote data (the program has no SBT_READ and "
-			  "SBT_WRITE): "
-			  "they cost nothing here.");
+			  "SBT_WRITE): they cost nothing here.");
 }
 
 static int fill_notes(struct arena *a, const struct prediction_source *s, struct predictions *out)

@@ -125,7 +125,8 @@ void sim_serve_next(struct sim *s, uint32_t processor, double before);
 /* Choose what the processor does next: messages, then its own thread, then a ready thread. */
 void sim_go_on(struct sim *s, uint32_t processor);
 /*
- * Run a ready thread on its last processor if that is idle, otherwise on any idle one, or queue it.
+ * Run a ready thread on its last processor if that processor is idle, otherwise on any idle
+ * processor. If no processor is idle, queue the thread.
  */
 void sim_ready(struct sim *s, uint32_t thread);
 

@@ -158,8 +158,8 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * Compare the episodes that both clocks saw, and store the bounds in @out[] if not NULL. Return
- * their number.
+ * Compare the episodes that both clocks saw, and store the bounds in @out[] if not NULL. Return the
+ * number of these episodes.
  */
 static uint32_t compare(const struct clock *known, const struct clock *c, struct bound *out)
 {
@@ -224,8 +224,8 @@ static uint64_t farthest(const struct span *s, uint64_t at)
 
 /*
  * Narrow the bounds of one part by the bounds of the other parts, allowing for a drift of @drift in
- * between. If the same rank arrives last at all episodes of a part, one of its bounds is wide.
- * Return false if no offset is left.
+ * between. If the same rank arrives last at all episodes of a part, one of this part's bounds is
+ * wide. Return false if no offset is left.
  */
 static bool narrow(const struct span *all, uint32_t n, uint32_t which, double drift,
 		   struct span *out)

@@ -31,7 +31,10 @@ int align_crossing(struct align *align, uint32_t clock, const struct model_cross
 void align_drop(struct align *align, uint32_t clock);
 
 struct align_found {
-	/* number of episodes shared with solved clocks; 0: the offset of this clock is unknown */
+	/*
+	 * number of episodes shared with clocks of known offset; 0: the offset of this clock is
+	 * unknown
+	 */
 	uint64_t meetings;
 	uint64_t uncertain_ns; /* the largest possible error of the offset */
 	bool contradicts; /* no offset fits: a clock jumped, or records were lost */
@@ -40,7 +43,10 @@ struct align_found {
 /* Work out the offsets of all clocks. Return 0 or -ENOMEM. */
 int align_solve(struct align *align);
 void align_look(const struct align *align, uint32_t clock, struct align_found *out);
-/* Convert a time of this clock to the first clock. Return it unchanged if the clock is unknown. */
+/*
+ * Convert a time of this clock to the first clock. Return the time unchanged if the clock's offset
+ * is unknown.
+ */
 uint64_t align_time(const struct align *align, uint32_t clock, uint64_t t_ns);
 
 #endif /* RECORDING_ALIGN_H */

@@ -212,8 +212,8 @@ int chunks_open(int fd, struct chunks_reader **out)
 }
 
 /*
- * A fuzzer cannot compute checksums, so fuzzing builds accept any. The code after a check must not
- * rely on it.
+ * A fuzzer cannot compute checksums, so fuzzing builds accept any checksum. The code after a check
+ * must not rely on correct checksums.
  */
 static bool sums_right(const void *bytes, size_t size, uint32_t crc)
 {

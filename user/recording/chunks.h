@@ -38,7 +38,7 @@ struct chunk {
 
 /* How reading ended. */
 enum chunks_end {
-	CHUNKS_MORE, /* the recording has not ended */
+	CHUNKS_MORE, /* reading has not ended: there are more chunks */
 	CHUNKS_INTACT, /* the file ends after a chunk */
 	CHUNKS_CUT, /* the file ends inside a chunk */
 	CHUNKS_DAMAGED, /* a checksum or a field is wrong */

@@ -153,7 +153,10 @@ void code_u64(struct coder *c, uint64_t *v)
 		*v = get(c);
 }
 
-/* Code @v and return it. Writing does not store: the caller's value may be in read-only memory. */
+/*
+ * Code @v and return it. When writing, the caller does not store the result, because its value may
+ * be in read-only memory.
+ */
 static uint64_t code_up_to(struct coder *c, uint64_t v, uint64_t max)
 {
 	code_u64(c, &v);

@@ -36,7 +36,10 @@ struct contents_session {
 	uint64_t ids[2]; /* random: identifies the recording */
 };
 
-/* Facts that are written once, at the end: those of struct report_env that the session found. */
+/*
+ * Facts that are written once, at the end: the members of struct report_env that are known only
+ * then.
+ */
 struct contents_ending {
 	uint64_t end_ns;
 	double crossing_cost_ns, switch_cost_ns;
@@ -60,16 +63,18 @@ enum contents_asked {
 	CONTENTS_FILE = 4, /* what: inode */
 	CONTENTS_STACK = 5, /* what: key of a stack of the process; the answer has sites */
 	CONTENTS_OBJECT = 6, /* what: address of the object in the process; which: family */
-	CONTENTS_EXIT_DETECTION = 7, /* exit detection of the process */
+	CONTENTS_EXIT_DETECTION = 7, /* how departures of the process are detected */
 	CONTENTS_PRICE = 8, /* price of a crossing of the process; the answer is a number */
 	CONTENTS_LABEL = 9, /* what: site */
 	CONTENTS_PROBE_GROUP = 10, /* what: probe group of the process */
 	/*
-	 * of the process; .which = 0: names of untraced functions in which it waits; 1: whether it
-	 * runs tasks
+	 * about the process; .which = 0: names of untraced functions in which it waits; 1: whether
+	 * it runs tasks
 	 */
 	CONTENTS_UNTRACED = 11,
-	/* of the process; .which = 0: report_process.looks; 1: paused_ns; the answer is a number */
+	/*
+	 * about the process; .which = 0: report_process.looks; 1: paused_ns; the answer is a number
+	 */
 	CONTENTS_LOOKS = 12,
 };
 
@@ -93,7 +98,8 @@ struct contents_writer;
 
 /*
  * Begin a recording in @fd, which stays the caller's. After the first write error nothing more is
- * written, and contents_flush() and contents_close() return it. Return 0 and *out, or -errno.
+ * written, and contents_flush() and contents_close() return that error. Return 0 and *out, or
+ * -errno.
  */
 int contents_create(int fd, struct contents_writer **out);
 void contents_session(struct contents_writer *contents, const struct contents_session *session);
@@ -115,7 +121,7 @@ void contents_new_sites(struct contents_writer *contents, void (*each)(void *ctx
 /* Write the pending records as a chunk. Return 0, or the first error as -errno. */
 int contents_flush(struct contents_writer *contents);
 uint64_t contents_bytes(const struct contents_writer *contents);
-/* Flush, and free the writer. Return as contents_flush(). */
+/* Flush, and free the writer. Return the same as contents_flush(). */
 int contents_close(struct contents_writer *contents);
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -159,8 +165,8 @@ struct contents_item {
 	struct model_input input;
 	const struct report_hang *hang;
 	/*
-	 * The same as the pointers in input, and as hang, but writable: the reader may change them
-	 * before it passes them on.
+	 * The objects to which .input and .hang point, but writable: the reader may change them
+	 * before it passes the item on.
 	 */
 	struct model_crossing *crossing;
 	struct model_mark *mark;
@@ -174,7 +180,7 @@ struct contents_item {
  * or -errno.
  */
 int contents_next(struct contents *contents, struct contents_item *out);
-/* Start again from the beginning, with only the facts read. Return 0 or -errno. */
+/* Start again from the beginning: only the facts count as read. Return 0 or -errno. */
 int contents_rewind(struct contents *contents);
 
 #endif /* RECORDING_CONTENTS_H */

@@ -37,7 +37,7 @@
 	X(cpus_allowed, false)                        \
 	X(inside_ran, false)                          \
 	X(block.ns, false)                            \
-	X(block.addr, false)                          \
+	X(block.at.key, false)                        \
 	X(block.stack, false)                         \
 	X(block.doing_ns, false)                      \
 	X(block.waker, false)                         \
@@ -51,7 +51,7 @@
 	X(unknown, false)                             \
 	X(inside_switches, false)                     \
 	X(second.ns, false)                           \
-	X(second.addr, false)                         \
+	X(second.at.key, false)                       \
 	X(second.stack, false)                        \
 	X(second.doing_ns, false)                     \
 	X(second.waker, false)                        \
@@ -147,7 +147,7 @@ static void bound_detail(struct model_detail *d)
 		d->ncounters = MODEL_COUNTERS_MAX;
 }
 
-/* Does not use the table, because it runs for each crossing. */
+/* This function does not use the table, because it runs for each crossing. */
 static uint64_t detail_mask(const struct model_detail *d)
 {
 	uint64_t mask = 0;
@@ -226,6 +226,20 @@ static uint64_t differences(const struct model_crossing *last, const struct mode
 	       (x->round != last->round ? DIFFERS_ROUND : 0);
 }
 
+/* Arrivals of a team are never bounds, so both flags together mean MODEL_CROSSING_JOINS. */
+#define FLAGS_JOINS (MODEL_CROSSING_TEAM | MODEL_CROSSING_BOUND)
+
+/* In a recording, the flags are one byte. All flags but MODEL_CROSSING_JOINS have the same bits. */
+static void code_flags(struct coder *c, uint16_t *flags)
+{
+	uint8_t byte = (uint8_t)(*flags | (*flags & MODEL_CROSSING_JOINS ? FLAGS_JOINS : 0));
+
+	code_u8(c, &byte);
+	*flags = byte;
+	if ((byte & FLAGS_JOINS) == FLAGS_JOINS)
+		*flags ^= MODEL_CROSSING_JOINS | MODEL_CROSSING_BOUND;
+}
+
 void code_crossing(struct coder *c, struct contents_thread *t, struct model_crossing *x,
 		   struct model_detail *d, bool *detailed)
 {
@@ -238,11 +252,11 @@ void code_crossing(struct coder *c, struct contents_thread *t, struct model_cros
 		x->seq++;
 		x->detail = NULL;
 	}
-	code_delta(c, &x->arrive_ns, t->left_ns);
+	code_delta(c, &x->first_ns, t->left_ns);
 	if (differs & NO_DEPARTURE)
 		x->depart_ns = MODEL_UNKNOWN;
 	else
-		code_delta(c, &x->depart_ns, x->arrive_ns);
+		code_delta(c, &x->depart_ns, x->first_ns);
 	if (differs & DIFFERS_SEQ)
 		code_u32(c, &x->seq);
 	if (differs & DIFFERS_SITE)
@@ -259,7 +273,7 @@ void code_crossing(struct coder *c, struct contents_thread *t, struct model_cros
 		code_u8(c, &x->depth);
 	}
 	if (differs & DIFFERS_FLAGS)
-		code_u8(c, &x->flags);
+		code_flags(c, &x->flags);
 	if (differs & DIFFERS_PLACE)
 		code_u16(c, &x->place);
 	if (differs & DIFFERS_REST)
@@ -281,7 +295,7 @@ void code_crossing(struct coder *c, struct contents_thread *t, struct model_cros
 	}
 	t->last = *x;
 	t->last.detail = NULL;
-	t->left_ns = x->depart_ns == MODEL_UNKNOWN ? x->arrive_ns : x->depart_ns;
+	t->left_ns = x->depart_ns == MODEL_UNKNOWN ? x->first_ns : x->depart_ns;
 }
 
 /* --- the rest --------------------------------------------------------------------------------- */

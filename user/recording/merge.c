@@ -67,7 +67,10 @@ static bool same_host(const struct contents *a, const struct contents *b)
 	return x && y && !strcmp(x, y);
 }
 
-/* A recording counts the ranks that it could see. Their sum is the size of the communicator. */
+/*
+ * A recording counts the ranks that it could see. The sum of these counts is the size of the
+ * communicator.
+ */
 static int note_team(struct source *s, const struct model_input *in)
 {
 	const struct model_crossing *x = in->type == MODEL_INPUT_CROSSING ? in->crossing : NULL;
@@ -90,8 +93,8 @@ static uint32_t team_of(const struct merge *m, uint64_t shared)
 }
 
 /*
- * Return whether gaps in numbers show all losses. Calls before the first recorded one, and whole
- * threads, leave no gap.
+ * Return whether gaps in the numbers of calls show all losses. Lost calls before the first recorded
+ * call leave no gap. The loss of a whole thread leaves none either.
  */
 static bool shows_all_losses(const struct contents *contents)
 {
@@ -365,7 +368,7 @@ static int number(struct source *s, const struct contents_item *item)
 
 static int translate_crossing(struct merge *m, struct source *s, struct model_crossing *x)
 {
-	x->arrive_ns = by_first(m, s, x->arrive_ns);
+	x->first_ns = by_first(m, s, x->first_ns);
 	x->depart_ns = by_first(m, s, x->depart_ns);
 	x->site = site_of(m, s, x->site);
 	/* Shared memory is local to a machine, but a communicator of MPI belongs to the job. */
@@ -415,7 +418,7 @@ static uint64_t key_of(const struct contents_item *item)
 		return item->hang->t_ns;
 	switch (in->type) {
 	case MODEL_INPUT_CROSSING:
-		return in->crossing->depart_ns == MODEL_UNKNOWN ? in->crossing->arrive_ns
+		return in->crossing->depart_ns == MODEL_UNKNOWN ? in->crossing->first_ns
 								: in->crossing->depart_ns;
 	case MODEL_INPUT_MARK:
 		return in->mark->t_ns;
@@ -426,7 +429,7 @@ static uint64_t key_of(const struct contents_item *item)
 	}
 }
 
-/* Read the next item of @s unless there is one. Return 0 or -errno. */
+/* Read the next item of @s, unless one has been read already. Return 0 or -errno. */
 static int look_ahead(struct merge *m, struct source *s)
 {
 	uint64_t key;

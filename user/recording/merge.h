@@ -15,7 +15,7 @@ struct merge; /* opaque */
 
 /* How a recording's clock was aligned with the first recording's clock. */
 struct merge_clock {
-	/* found.meetings 0: aligned by the time of day, which may be wrong */
+	/* if found.meetings is 0, the clock was aligned by the time of day, which may be wrong */
 	struct align_found found;
 	const char *host; /* NULL unknown */
 	/*

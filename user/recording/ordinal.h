@@ -35,12 +35,15 @@ bool ordinal_is_due(const struct model_input *input);
 int ordinals_take(struct ordinals *ordinals, const struct model_input *input, uint64_t *ordinal);
 
 /*
- * Keeps calls in order: the n-th calls on a communicator follow all known (n-1)-th calls. By
- * inexact clocks, some of these calls would seem earlier.
+ * Keeps calls in order: the n-th calls on a communicator follow all known (n-1)-th calls. With
+ * inexact clocks, some of these calls would seem to be earlier.
  */
 struct ordinal_order {
 	struct hash comms; /* communicator -> struct ordinal_comm */
-	/* (communicator, ordinal) -> number of processes that make their last call there */
+	/*
+	 * (communicator, ordinal) -> number of processes that make their last call with this
+	 * ordinal
+	 */
 	struct hash ended;
 };
 

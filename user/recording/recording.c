@@ -26,7 +26,10 @@ struct recording {
 	bool made; /* this process created the file */
 	int fd; /* descriptor to write to: first memory, then the file */
 	struct contents_writer *contents;
-	/* the provider in which our functions were installed, and a copy with its own functions */
+	/*
+	 * env: the provider in which our functions were installed; asked: a copy with its own
+	 * functions
+	 */
 	struct report_env *env, asked;
 	struct cause_env *causes, asked_causes;
 	struct model *model;

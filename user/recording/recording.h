@@ -37,7 +37,7 @@ int recording_begin(struct recording *recording, struct model *model);
  */
 void recording_process(struct recording *recording, const struct model_proc *process);
 /*
- * Write the recording so far, and all later records, to the file. Call this when the traced program
+ * Write the recording so far, and all later records, to the file. Call this once the traced program
  * runs. Further calls do nothing. Return 0 or -errno after an error message.
  */
 int recording_keep(struct recording *recording);
@@ -49,8 +49,8 @@ int recording_step(struct recording *recording, uint64_t now_ns);
 /* Write to the file now. Return 0, or the first write error. */
 int recording_now(struct recording *recording);
 /*
- * Name the remaining sites, after the report has been built. A site without a name by then never
- * gets one.
+ * Name the remaining sites, after the report has been built. A site that has no name after this
+ * call never gets one.
  */
 void recording_names(struct recording *recording);
 void recording_ending(struct recording *recording, uint64_t end_ns);

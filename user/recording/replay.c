@@ -255,7 +255,7 @@ static int build(struct replay *r)
 	uint64_t start = replay_session(r)->session.clock_start_ns;
 	int err;
 
-	/* The options give the window in ns since the start, as times are printed. */
+	/* The options give the window in ns since the start, like printed times. */
 	r->from_ns = r->options.from_ns ? add_up(start, r->options.from_ns) : merge_start(r->merge);
 	r->to_ns = add_up(start, r->options.to_ns);
 	if (r->options.from_ns || r->to_ns != UINT64_MAX) {
@@ -272,8 +272,8 @@ static int build(struct replay *r)
 	if (!r->model)
 		return -ENOMEM;
 	/*
-	 * Fold the same processes as the run. With a window, or several recordings, other processes
-	 * would be folded.
+	 * Fold the same processes as the traced run did. With a window, or with several recordings,
+	 * this would fold other processes than in the run.
 	 */
 	if (r->options.folds && !r->time_window && r->n == 1)
 		model_keep(r->model, r->options.options->keep);
@@ -353,8 +353,8 @@ int replay_open(const char *path, const struct replay_options *options, struct r
 /* --- running ---------------------------------------------------------------------------------- */
 
 /*
- * Read the whole run once for the numbers of its threads, by which a window names them. Return 0 or
- * -errno.
+ * Read the whole run once to learn the numbers of its threads, because a window gives its threads
+ * the same numbers. Return 0 or -errno.
  */
 static int learn(struct replay *r)
 {
@@ -376,7 +376,7 @@ static int on_input(struct replay *r, const struct model_input *in)
 	if (r->finished)
 		return 0;
 	if (in->type == MODEL_INPUT_CROSSING) {
-		uint64_t t = in->crossing->depart_ns == MODEL_UNKNOWN ? in->crossing->arrive_ns
+		uint64_t t = in->crossing->depart_ns == MODEL_UNKNOWN ? in->crossing->first_ns
 								      : in->crossing->depart_ns;
 
 		r->crossings++;
@@ -407,12 +407,13 @@ static void report_state(const struct replay *r, uint32_t i)
 
 	switch (contents_state(merge_contents(r->merge, i))) {
 	case CONTENTS_DAMAGED:
-		msg_warn("%s is damaged: read up to its last intact part, %.3f s from the start",
+		msg_warn("%s is damaged: only the first %.3f s, up to its last intact part, were "
+			 "read",
 			 r->paths[i], s);
 		break;
 	case CONTENTS_CUT:
-		msg_warn("%s was cut short, or is still being recorded: read up to %.3f s from "
-			 "the start",
+		msg_warn("%s was cut short, or is still being recorded: only the first %.3f s were "
+			 "read",
 			 r->paths[i], s);
 		break;
 	case CONTENTS_INTACT:
@@ -478,8 +479,8 @@ static int end(struct replay *r)
 	int err = 0;
 
 	if (r->too_large)
-		msg_warn("%s needs more memory than a recording of its size may take: read up to "
-			 "%.3f s from the start",
+		msg_warn("%s needs more memory than a recording of its size may take: only the "
+			 "first %.3f s were read",
 			 r->paths[0], (double)(r->last_ns - merge_start(r->merge)) / 1e9);
 	for (i = 0; i < r->n; i++)
 		report_state(r, i);

@@ -15,7 +15,7 @@
 /* How many threads with the same tid, one after another, are examined. */
 #define NAMESAKES 64
 
-/* A thread that was shown in the whole run. */
+/* A thread that got a number in the first pass. */
 struct numbered {
 	uint64_t start_ns;
 	uint32_t tgid, number;
@@ -28,7 +28,8 @@ struct time_window {
 	struct numbered *numbered;
 	uint32_t n, cap;
 	struct hash last; /* (inc, tid) -> index + 1 of the last entry */
-	struct hash shown; /* (tgid, inc) -> number of the process's threads that were shown */
+	/* (tgid, inc) -> how many thread numbers of the process were given out in the first pass */
+	struct hash shown;
 	struct hash cut; /* (inc, tid) -> arrival at an episode that began before the window */
 	/*
 	 * (inc, tid) -> number of the thread's last crossing before the window << 1; bit 0 is set
@@ -119,7 +120,7 @@ uint32_t time_window_number(void *ctx, const struct model *model, uint32_t threa
 }
 
 /*
- * Note the members of an episode that began before the window but that arrived inside. These
+ * Note the members that arrived inside the window at an episode that began before the window. These
  * members are left out. Otherwise they would count as members of the next episode, because a thread
  * may return before another thread has woken up.
  */
@@ -175,7 +176,7 @@ static int come_out(struct time_window *w, struct model *m, const struct model_c
 			return -ENOMEM;
 	}
 	out.seq = x->seq - (uint32_t)(before >> 1);
-	out.arrive_ns = out.depart_ns = x->depart_ns < w->to_ns ? x->depart_ns : w->to_ns;
+	out.begun_ns = out.depart_ns = x->depart_ns < w->to_ns ? x->depart_ns : w->to_ns;
 	return model_add_crossing(m, &out);
 }
 
@@ -184,8 +185,8 @@ static bool came_before(const struct time_window *w, const struct model_crossing
 {
 	uint64_t cut;
 
-	return x->arrive_ns < w->from_ns ||
-	       (hash_get(&w->cut, key_of(x->inc, x->tid), &cut) && cut == x->arrive_ns);
+	return x->first_ns < w->from_ns ||
+	       (hash_get(&w->cut, key_of(x->inc, x->tid), &cut) && cut == x->first_ns);
 }
 
 /*
@@ -199,7 +200,7 @@ static int take_crossing(struct time_window *w, struct model *m,
 	uint64_t key = key_of(crossing->inc, crossing->tid), before = 0;
 	struct model_crossing x = *crossing;
 
-	if (x.arrive_ns >= w->to_ns)
+	if (x.first_ns >= w->to_ns)
 		return 0;
 	if (came_before(w, &x)) {
 		if (x.depart_ns != MODEL_UNKNOWN && x.depart_ns > w->from_ns && x.seq)
@@ -215,7 +216,7 @@ static int take_crossing(struct time_window *w, struct model *m,
 	}
 	if (before & 1) {
 		x.detail = NULL;
-		x.flags &= (uint8_t)~MODEL_CROSSING_ACCOUNTED;
+		x.flags &= (uint16_t)~MODEL_CROSSING_ACCOUNTED;
 		before &= ~(uint64_t)1;
 		if (hash_put(&w->left_out, key, before))
 			return -ENOMEM;

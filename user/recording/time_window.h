@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * A part of a run. A separate model takes the crossings between two times, and its threads have the
- * numbers that they have in the whole run. Episodes that began earlier are left out. The run is
- * read twice: first to learn the numbers, and which episodes began earlier.
+ * numbers that they have in the whole run. Episodes that began before the first time are left out.
+ * The run is read twice: first to learn the numbers, and which episodes began earlier.
  */
 #ifndef RECORDING_TIME_WINDOW_H
 #define RECORDING_TIME_WINDOW_H

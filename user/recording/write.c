@@ -150,14 +150,16 @@ void contents_new_sites(struct contents_writer *w, void (*each)(void *ctx, uint3
 	w->nfresh = 0;
 }
 
-/* Return whether the record differs from the last one with this key. */
+/* Return whether the record differs from the last record with this key. */
 static bool is_news(struct contents_writer *w, uint64_t key)
 {
 	uint64_t was, now = text_hash(TEXT_HASH_INIT, w->record.bytes, w->record.at);
 
 	if (hash_get(&w->answers, key, &was) && was == now)
 		return false;
-	/* Limit the memory of long runs: answers are then written again. */
+	/*
+	 * Limit the memory of long runs. Afterwards, even unchanged answers are written once more.
+	 */
 	if (hash_count(&w->answers) >= ANSWERS_MOST)
 		hash_free(&w->answers);
 	if (hash_put(&w->answers, key, now))
@@ -273,8 +275,8 @@ static void write_crossing(struct contents_writer *w, const struct model_crossin
 		return;
 	}
 	/*
-	 * The site of the last crossing has been noted. A thread's first crossing may have the same
-	 * site number.
+	 * The site of the thread's last crossing has been noted already. Before the first crossing,
+	 * last.site is not a site, but may equal the number of one.
 	 */
 	if (x.site != w->known[number].last.site || !w->known[number].left_ns)
 		note_site(w, x.site);

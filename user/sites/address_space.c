@@ -213,8 +213,8 @@ int address_space_inherit(struct address_space *child, const struct address_spac
 }
 
 /*
- * Return whether the library uses signals in every program. If so, its use of signals says nothing
- * about this program.
+ * Return whether this is a run-time library that always imports signal functions. Its imports then
+ * say nothing about the program.
  */
 static bool runtime_library(const struct module *m)
 {
@@ -257,7 +257,7 @@ struct classified {
 	struct address_space_facts facts;
 	bool go, setcanceltype, throws, signals, interp;
 	/*
-	 * More files are mapped than the program and its dynamic linker, or the linker is also the
+	 * Files other than the program and its dynamic linker are mapped, or the linker is also the
 	 * C library (musl).
 	 */
 	bool beyond;
@@ -282,7 +282,7 @@ static void classify_module(struct classified *j, const struct module *m)
 		j->signals |= m->traits.imports_signal;
 	}
 	j->interp |= m->traits.executable && m->traits.interp[0];
-	/* These libraries are known, although they may not be mapped yet. */
+	/* The program needs only known libraries, although they may not be mapped yet. */
 	j->facts.decided |= m->traits.executable && m->traits.plain_libraries;
 	j->beyond |= (!m->loader && !m->traits.executable) || (m->loader && m->c_library);
 }
@@ -346,7 +346,10 @@ static bool still_runs(const struct address_space *space)
 
 int address_space_look(struct address_spaces *s, struct address_space *space)
 {
-	/* Check the linker before reading: if it was done, all files are in the mappings. */
+	/*
+	 * Check the dynamic linker before the mappings are read: if it is not busy now, the
+	 * mappings will contain all files.
+	 */
 	bool partial = linker_busy((int)space->tgid) == 1;
 	struct maps maps;
 	int err = maps_read((int)space->tgid, &maps);
@@ -437,7 +440,7 @@ int address_space_read(struct address_spaces *s, struct address_space *space)
 }
 
 /*
- * Find the lowest linked address of code. The kernel reports its address in the process
+ * Find the lowest linked address of code. The kernel reports where this code is in the process
  * (image.code).
  */
 static bool lowest_code(const struct module *m, uint64_t *vaddr)
@@ -468,7 +471,7 @@ int address_space_assume(struct address_spaces *s, struct address_space *space)
 	array_for_each (part, m->segments, m->nsegments) {
 		below = part->vaddr % page;
 		if (part->offset < below)
-			continue; /* no kernel maps that */
+			continue; /* kernels do not map such a segment */
 		maps.entries[maps.n++] = (struct maps_entry){
 			.start = part->vaddr - lowest + start - below,
 			.end = part->vaddr - lowest + start + part->size,
@@ -606,18 +609,6 @@ const struct maps_entry *address_space_find_mapping(struct address_spaces *s,
 	if (!e && !space->gone && !address_space_read(s, space))
 		e = maps_find(&space->maps, addr);
 	return e;
-}
-
-/* --- mappings --------------------------------------------------------------------------------- */
-
-const char *address_space_mapping_name(struct address_spaces *s, struct address_space *space,
-				       uint64_t addr)
-{
-	const struct maps_entry *e = address_space_find_mapping(s, space, addr);
-
-	if (!e)
-		return NULL;
-	return address_spaces_keep(s, *e->path ? e->path : "anonymous memory");
 }
 
 /* --- objects ---------------------------------------------------------------------------------- */

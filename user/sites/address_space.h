@@ -22,7 +22,7 @@
 #include "target/proc.h"
 
 #define ADDRESS_SPACE_SITE_NONE	 UINT32_MAX
-#define ADDRESS_SPACE_UNWIND_MAX 64 /* frames of one stack */
+#define ADDRESS_SPACE_UNWIND_MAX 64 /* maximum number of frames of one stack */
 
 /* The program of a process: its file, and where the kernel mapped it in the process. */
 struct address_space_program {
@@ -41,7 +41,7 @@ struct address_space_memory {
 	bool unknown; /* the kernel could not determine what is mapped */
 };
 
-/* How completely waits in which threads wait for their turn (SBT_ROLE_TURN) are traced. */
+/* How completely the functions are traced in which threads wait for their turn (SBT_ROLE_TURN). */
 enum address_space_turns {
 	/* No mapped file has functions for such waits, or they get no probes. */
 	ADDRESS_SPACE_TURNS_NONE,
@@ -59,19 +59,20 @@ struct address_space {
 	/* Mappings that address_space_look() read for the next address_space_read(); else empty. */
 	struct maps looked;
 	/*
-	 * Numbers of changes of the mappings: when `looked` was read, when `maps` was read, and
-	 * according to the latest event.
+	 * How often the mappings had changed when `looked` was read, when `maps` was read, and at
+	 * the latest event.
 	 */
 	uint32_t looked_changes, maps_changes, changes;
 	/* `looked` was read while the dynamic linker was still mapping files. */
 	bool partial;
-	bool read; /* `maps` was read while this program ran, and was not inherited */
+	/* `maps` was read while the process ran this program, and was not inherited by fork */
+	bool read;
 	/* The C library that decides the layout of barrier objects. */
 	enum family_libc libc;
-	bool has_probe_site; /* a file with a barrier function is mapped */
+	bool has_probe_site; /* a mapped file has a probe site */
 	bool settled; /* all libraries of the program are mapped */
 	bool by_exit; /* return probes could break this process, so exits get probes */
-	/* At a probe of this process, the kernel must single-step an instruction. */
+	/* At one of this process's probes, the kernel must single-step the instruction. */
 	bool stepped;
 	/*
 	 * Sum of sbt_crossing.handler_ns and sbt_sums.handler_ns, and the number of measurements in
@@ -82,9 +83,10 @@ struct address_space {
 	/* Why return probes could break this process, or NULL; not freed. */
 	const char *refusal;
 	uint32_t reads; /* number of times that the mappings were read */
-	/* The process began while it was traced: by exec, or by a fork of process parent_tgid. */
+	/* Tracing saw how the process began: by exec, or by a fork of process parent_tgid. */
 	bool young;
-	uint32_t parent_tgid, parent_inc; /* both are 0 after exec */
+	/* the process that forked this one; both are 0 after exec */
+	uint32_t parent_tgid, parent_inc;
 	const struct address_space_note *notes; /* from address_space_note_memory(), newest first */
 	/* Functions that the process's code calls and that may wait, but are not traced. */
 	struct untraced untraced;
@@ -93,7 +95,7 @@ struct address_space {
 	/* functions in `turns` that could get no probe, so that waits in them are not traced */
 	struct untraced turns_unseen;
 	bool tasks; /* a probe has seen the process create or run OpenMP tasks */
-	/* The process ran for a while before probes were attached where its threads wait. */
+	/* The process ran for a while before the functions in which its threads wait got probes. */
 	bool blind;
 	bool gone; /* the process has exited or runs another program */
 };
@@ -126,15 +128,15 @@ const char *address_spaces_keep(struct address_spaces *spaces, const char *text)
  * return instead whether the process calls functions that create tasks.
  */
 bool address_space_tasks(const struct address_spaces *spaces, const struct address_space *space);
-/* Note that from now on, probes do not watch all processes for tasks. */
+/* Note that from now on, not all processes have the probes that see tasks. */
 void address_spaces_tasks_unseen(struct address_spaces *spaces);
 int address_spaces_new(struct modules *modules, struct symbol_server *symbols,
 		       struct address_spaces **out);
 void address_spaces_free(struct address_spaces *spaces);
 /*
- * Set the function that gets how often the dynamic linker of a process has reported a change so
- * far. It returns 0, or another value if the number is unknown. If no function is set, mappings
- * count as current when they are read.
+ * Set the function that gets *@n: how often the dynamic linker of a process has reported a change
+ * so far. It returns 0, or another value if the number is unknown. If no function is set, mappings
+ * always count as current when they are read.
  */
 void address_spaces_set_changes(struct address_spaces *spaces,
 				int (*changes)(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n),
@@ -179,8 +181,8 @@ int address_space_note_memory(struct address_spaces *spaces, struct address_spac
 void address_space_inherit_notes(struct address_space *child, const struct address_space *parent);
 /*
  * Read the current mappings into space->looked. The address space keeps its old mappings until
- * address_space_read(), so that earlier addresses can still be looked up in them. The process need
- * not wait for these look-ups. Return as address_space_read() does.
+ * address_space_read(), so that earlier addresses can still be looked up in them. So a stopped
+ * process can continue before these look-ups are finished. Return as address_space_read() does.
  */
 int address_space_look(struct address_spaces *spaces, struct address_space *space);
 /*
@@ -266,20 +268,13 @@ struct symbol_server *address_spaces_symbols(const struct address_spaces *spaces
  * files, and frame pointers for code without tables. Write *n <= @max call sites for
  * address_spaces_site(): [0] is the thread's current instruction, followed by its callers.
  * Unwinding ends without an error where the stack, the sample or the known code ends, so *n may be
- * 0. The mappings are read again at most once. Each frame costs a question to the symboliser's
- * child: tens of microseconds, but far more for a new file. Return 0, -ENOTSUP on machines with
- * unknown registers, or -ENOMEM.
+ * 0. The mappings are read again at most once in a call. Each frame costs a question to the
+ * symboliser's child: tens of microseconds, but far more for a new file. Return 0, -ENOTSUP on
+ * machines with unknown registers, or -ENOMEM.
  */
 int address_space_unwind(struct address_spaces *spaces, struct address_space *space,
 			 const struct sbt_stack *sample, uint32_t *sites, uint32_t max,
 			 uint32_t *n);
-/*
- * Return text that names the mapping at @addr: the path of the file, the kernel's name ("[heap]",
- * "[vdso]", "[stack]" of the main thread) or "anonymous memory". NULL if no mapping is known there,
- * or out of memory. A path is untrusted. Valid until address_spaces_free().
- */
-const char *address_space_mapping_name(struct address_spaces *spaces, struct address_space *space,
-				       uint64_t addr);
 /*
  * Return a key for the memory that processes share at @addr. Return 0 if the memory is not shared,
  * or if that is unknown; *@known distinguishes these cases (@known may be NULL).
@@ -300,8 +295,8 @@ const char *address_space_object_name(struct address_spaces *spaces,
 /* Mark the modules that running processes map, for modules_close_unused(). */
 void address_spaces_mark_used(struct address_spaces *spaces);
 /*
- * Look up the names of the module's call sites that have no name yet, and make the symboliser close
- * the file, which is about to be closed. Return false if that takes too long: then call this
+ * Prepare to close the module's file: look up the names of its call sites that have no name yet,
+ * and make the symboliser close the file. Return false if that takes too long: then call this
  * function again later.
  */
 bool address_spaces_settle_module(struct address_spaces *spaces, struct module *module);
@@ -320,7 +315,7 @@ const struct site_name *address_spaces_site(struct address_spaces *spaces, uint3
  */
 uint64_t address_spaces_function(struct address_spaces *spaces, uint32_t site, bool *exact);
 /*
- * Return a number of the same kind for the outermost function at a call site, into which the others
+ * Like address_spaces_function(), for the outermost function at a call site, into which the others
  * were inlined.
  */
 uint64_t address_spaces_outer_function(struct address_spaces *spaces, uint32_t site);
@@ -354,8 +349,8 @@ bool address_spaces_tiny(struct address_spaces *spaces, uint32_t site);
  */
 const char *address_spaces_rule_name(struct address_spaces *spaces, uint32_t site);
 /*
- * Return such a name for a call site in a function that was inlined: the name of the function into
- * which it was inlined. NULL unless exactly one function was inlined there.
+ * Like address_spaces_rule_name(), for a call site in a function that was inlined: return the name
+ * of the function into which it was inlined. NULL unless exactly one function was inlined there.
  */
 const char *address_spaces_rule_name_around(struct address_spaces *spaces, uint32_t site);
 /*
@@ -364,8 +359,8 @@ const char *address_spaces_rule_name_around(struct address_spaces *spaces, uint3
  */
 size_t site_function_len(const char *name);
 /*
- * Note that the call at @site calls @function, which contains the barrier. Later notes for the same
- * site are ignored.
+ * Note that @site is a call of @function, which contains the barrier. Later notes for the same site
+ * are ignored.
  */
 void address_spaces_set_through(struct address_spaces *spaces, uint32_t site, const char *function);
 

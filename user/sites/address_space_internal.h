@@ -17,7 +17,10 @@ struct site {
 	bool named;
 	bool later; /* a better name may be available at the end of the run */
 	struct site_name name;
-	/* Frames of an earlier name. They are kept because a caller may still point to them. */
+	/*
+	 * Frames of an earlier name. They are kept because a caller may still have a pointer to
+	 * them.
+	 */
 	const struct site_frame *before;
 	uint32_t nbefore;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Find the memory that processes share, by two sources: their mappings, and the kernel's reports of
- * barriers that they initialized there. The reports also cover processes that exit before their
- * mappings are read.
+ * Find the memory that processes share. There are two sources: the mappings, and the BPF programs'
+ * reports of barriers that were initialized in shared memory (SBT_REC_SHARED). The reports also
+ * cover processes that exit before their mappings are read.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,12 +17,9 @@
  */
 #define NOTES_MOST 4096
 
-#define PARENTS_MOST 8 /* generations of parents that are searched */
+#define PARENTS_MOST 8 /* maximum number of generations of parents that are searched */
 
-/*
- * One report of the kernel. A note is never changed, because a forked child points to its parent's
- * notes.
- */
+/* One such report. A note is never changed, because a forked child points to its parent's notes. */
 struct address_space_note {
 	const struct address_space_note *older;
 	uint32_t n; /* number of notes from this one on, including older ones */

@@ -15,11 +15,12 @@
 #include "base/text.h"
 #include "sites/address_space_internal.h"
 
-#define SETTLE_NS     20000000u /* limit on the time of one call, because records wait to be read */
+/* maximum time of one call of address_spaces_settle_module(), because records wait to be read */
+#define SETTLE_NS     20000000u
 #define TINY_BYTES    64
 /*
- * Largest function, in bytes of code, that may contain nothing but a barrier. Code that C++ adds is
- * included.
+ * A function of at most this many bytes of code may contain nothing but a barrier. This includes
+ * code that C++ adds.
  */
 #define COMPACT_BYTES 768
 
@@ -120,8 +121,8 @@ uint32_t site_at(struct address_spaces *s, const struct address_space *space,
 
 /*
  * The linker reports two changes when it unmaps a library and two when it maps one. After more than
- * two changes, the mapping may be a new library, in the place of another file that was mapped at
- * the time of the event.
+ * two changes since an event, a new library may be mapped where another file was mapped at the time
+ * of the event.
  */
 #define CHANGES_SURE 2
 
@@ -340,14 +341,17 @@ size_t site_function_len(const char *name)
 }
 
 /*
- * Return whether this is a function of the C++ library or of Boost that waits for its caller. It
- * may be inlined.
+ * Return whether this is a function of the C++ library or of Boost that waits on behalf of its
+ * caller. It may be inlined.
  */
 static bool is_wrapper(const struct site_frame *f)
 {
 	const char *base = f->file ? strrchr(f->file, '/') : NULL;
 
-	/* Names of inlined templates lack their namespace, but the name of the header shows it. */
+	/*
+	 * The name of an inlined template lacks its namespace, but the name of its header shows the
+	 * library.
+	 */
 	if (base && (!strcmp(base, "/condition_variable") || strstr(f->file, "/boost/thread/")))
 		return true;
 	return f->function && (strstr(f->function, "std::condition_variable") ||

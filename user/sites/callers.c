@@ -17,7 +17,7 @@
 struct code {
 	struct caller_code pub;
 	struct address_space_code at;
-	bool named; /* the name is known, and everything that depends on it */
+	bool named; /* `name`, and all that depends on it, has been looked up */
 	/* Linked address of the function that the call calls. 0: unknown, or in another file. */
 	uint64_t target;
 	char *why;
@@ -83,8 +83,8 @@ static bool keeps_frame_arm64(const uint8_t *code, size_t len)
 	for (i = 0; i + 4 <= len; i += 4) {
 		memcpy(&word, code + i, 4);
 		/*
-		 * first stp x29, x30, [sp, ...] with or without !, then mov x29, sp or add x29, sp,
-		 * #n
+		 * Look for stp x29, x30, [sp, ...] with or without !, and then mov x29, sp or add
+		 * x29, sp, #n.
 		 */
 		stored |= (word & 0xff407fff) == 0xa9007bfd;
 		if (stored && (word & 0xffc003ff) == 0x910003fd)
@@ -106,7 +106,7 @@ static bool is_behind_call(uint16_t machine, const uint8_t *before, size_t len)
 	}
 	if (len >= 5 && before[len - 5] == 0xe8)
 		return true;
-	/* call *...: ff /2, then an address of 0 to 5 bytes */
+	/* An indirect call is ff /2, followed by an address of 0 to 5 bytes. */
 	for (n = 2; n <= 7 && n <= len; n++)
 		if (before[len - n] == 0xff && (before[len - n + 1] & 0x38) == 0x10)
 			return true;
@@ -176,7 +176,10 @@ static bool keeps_frame(const struct address_space_code *at)
 					       : keeps_frame_x86(code, len);
 }
 
-/* Return whether this is a C++ library that has functions that wait or wake for their callers. */
+/*
+ * Return whether this is a C++ library with functions that wait, or wake threads, on behalf of
+ * their callers.
+ */
 static bool is_wrapper_library(const struct module *m)
 {
 	return !strncmp(m->traits.soname, "libstdc++.so", 12) ||
@@ -269,8 +272,8 @@ static struct code *code_get(struct callers *c, struct address_space *space, uin
 		memset(&at, 0, sizeof(at));
 	code = hash_get_ptr(&c->codes, code_key(&at));
 	/*
-	 * Two addresses of code with the same 64-bit key are very unlikely. If it happens, the rule
-	 * of the first address is used.
+	 * Two addresses of code may have the same 64-bit key, but this is very unlikely. The rule
+	 * of the first address is then used for both.
 	 */
 	if (code)
 		return code;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Find the caller of a function. The BPF programs do so by rules that are made here. For calls
- * without rules so far, the same walk is done here over a sample of the stack. Both must find the
- * same caller; otherwise the first crossings would have another call site.
+ * Find the caller of a function. The BPF programs do so by rules that are made here. For calls that
+ * have no rules yet, the same walk is done here over a sample of the stack. Both walks must find
+ * the same caller; otherwise the first crossings would have another call site than later ones.
  */
 #ifndef SITES_CALLERS_H
 #define SITES_CALLERS_H
@@ -11,7 +11,7 @@
 #include "sbt/probe.h"
 #include "sites/address_space.h"
 
-#define CALLERS_MAX 13 /* return addresses in one chain: SBT_CHAIN_MAX */
+#define CALLERS_MAX 13 /* maximum number of return addresses in one chain: SBT_CHAIN_MAX */
 
 /*
  * What is known about the code before one return address. Strings are untrusted, and valid until
@@ -28,7 +28,7 @@ struct caller_code {
 	uint64_t function;
 	const char *name; /* name of that function, or NULL */
 	/*
-	 * The code belongs to a runtime. The function that it calls is then the first function of a
+	 * The code belongs to a runtime, so the function that it calls is the first function of a
 	 * thread.
 	 */
 	bool outer;
@@ -48,18 +48,19 @@ void callers_free(struct callers *callers);
 const struct caller_code *callers_rule(struct callers *callers, struct address_space *space,
 				       uint64_t ip);
 /*
- * Return the same with the members that depend on the function's name filled in. Debug information
- * may have to be read for this.
+ * Like callers_rule(), with the members that depend on the function's name filled in. Debug
+ * information may have to be read for this.
  */
 const struct caller_code *callers_code(struct callers *callers, struct address_space *space,
 				       uint64_t ip);
 /* Return why there is no call before @ip, or NULL if there is one. */
 const char *callers_no_call(struct callers *callers, struct address_space *space, uint64_t ip);
 /*
- * Find a function that has left the stack by a tail call. The call before @ip called it, but the
- * frame below, at @below (0: the probed function), belongs to another function, to which the
- * searched function jumped. Return a return address in the searched function, as if its first
- * instruction had made the call to the frame below. Return 0 if there is no such function.
+ * Find a function that has left the stack by a tail call. The call before @ip called the searched
+ * function. But the frame below, at @below (0: the probed function), belongs to another function,
+ * to which the searched function jumped. Return a return address in the searched function, as if
+ * its first instruction had made the call to the frame below. Return 0 if there is no such
+ * function.
  */
 uint64_t callers_between(struct callers *callers, struct address_space *space, uint64_t below,
 			 uint64_t ip);

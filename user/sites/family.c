@@ -54,6 +54,7 @@ static const char *const family_kinds[SBT_KINDS] = {
 	[SBT_KIND_COLLECTIVE] = "collective",
 	[SBT_KIND_PHASE] = "phase",
 	[SBT_KIND_SEMAPHORE] = "semaphore",
+	[SBT_KIND_JOIN_ALL] = "join",
 };
 
 #define TEAM                        \
@@ -74,8 +75,8 @@ static const char *const family_kinds[SBT_KINDS] = {
 #define KMPC_TASK SBT_FAMILY_LIBOMP, SBT_KIND_TASK, SBT_ROLE_TASK, .words_offset = 0
 
 /*
- * Used for both runtimes. A thread that waits for its turn is not at a barrier, so there is no
- * family.
+ * The columns of a function in which threads wait for their turn, for both runtimes. Such a thread
+ * is not at a barrier, so there is no family.
  */
 #define TURN SBT_FAMILY_NONE, SBT_KIND_EXPLICIT, SBT_ROLE_TURN, .words_offset = 0
 
@@ -84,11 +85,10 @@ static const char *const family_kinds[SBT_KINDS] = {
 		.object = TEAM, .what = { .how = SBT_ARG_CONST, .value = (what_) }, \
 		.flags = SBT_SPEC_REDUCE, .probe_group = "__kmpc_reduce"
 
-#define JOIN_ALL                                            \
-	{                                                   \
-		.how = SBT_ARG_CONST, .value = SBT_JOIN_ALL \
-	}
 #define FORKJOIN SBT_FAMILY_FORKJOIN, SBT_KIND_JOIN, SBT_ROLE_COND_WAIT
+#define JOIN_ALL                                                    \
+	SBT_FAMILY_FORKJOIN, SBT_KIND_JOIN_ALL, SBT_ROLE_COND_WAIT, \
+		.object = { .how = SBT_ARG_NONE }
 
 #define SEMAPHORE \
 	SBT_FAMILY_COND, SBT_KIND_SEMAPHORE, SBT_ROLE_SEM_WAIT, .object = FAMILY_ARGUMENT(0)
@@ -100,7 +100,7 @@ static const char *const family_kinds[SBT_KINDS] = {
  * the table: time in them is not a wait for the last arriver. In C, a function has two names; the
  * PMPI_ name has the same address in most libraries. In Fortran, a function has the names that
  * compilers and the module mpi_f08 derive, and its arguments are references. A library's Fortran
- * functions call its C functions; both calls together are one crossing. Where MPI_Comm is an int
+ * functions call its C functions; both calls together are one crossing. If MPI_Comm is an int
  * (MPICH), user space drops the upper half of the register.
  */
 #define MPI_INT(n) FAMILY_ARGUMENT_AS(n, .size = 4, .flags = SBT_ARG_POINTED)
@@ -256,8 +256,8 @@ static const struct family_function family_rows[] = {
 	 * std::thread::park(), in which Rust's thread::scope() waits for its threads. This function
 	 * gets probes only in programs that use scopes.
 	 */
-	{ "_RN*3std6thread*4park", FORKJOIN, .object = JOIN_ALL },
-	{ "_ZN3std6thread*4park17h*", FORKJOIN, .object = JOIN_ALL },
+	{ "_RN*3std6thread*4park", JOIN_ALL },
+	{ "_ZN3std6thread*4park17h*", JOIN_ALL },
 	/*
 	 * absl::Barrier::Block(), in any inline namespace. Two numbers follow the mutex in the
 	 * object: the threads still to arrive, and at byte 12 the threads still to leave. While
@@ -298,8 +298,8 @@ static bool row_matches(const struct family_function *row, const char *symbol)
 
 	if (row->role == SBT_ROLE_OUTLINED) {
 		/*
-		 * strstr() is faster than a pattern. clang -g splits the function in two; only the
-		 * outer one is called, so skip the inner one.
+		 * strstr() is faster than a pattern. clang -g splits the function in two. Only the
+		 * outer one is called by the runtime, so skip the inner one.
 		 */
 		if (!strstr(symbol, row->family == SBT_FAMILY_GOMP ? "._omp_fn." : ".omp_outlined"))
 			return false;
@@ -511,7 +511,7 @@ static int argument_of(const struct family_arg *from, uint16_t machine, struct s
 		if (n < sizeof(x86_arguments) / sizeof(x86_arguments[0])) {
 			to->reg = x86_arguments[n];
 		} else {
-			/* Further arguments are above the return address. */
+			/* Further arguments are on the stack, above the return address. */
 			to->how = SBT_ARG_MEM;
 			to->reg = X86_SP;
 			to->disp = 8 * (int64_t)(n - 6 + 1);

@@ -78,7 +78,7 @@ const struct family_function *family_inline_wait(bool latch, bool end);
  * note in the file says where its arguments are.
  */
 const struct family_function *family_mark(const char *name);
-/* Numbers of the marker's arguments that provide the members of a spec. */
+/* For each member of a spec, the number of the marker's argument that provides it. */
 struct family_mark_args {
 	int8_t object, index, file, line, name, what, words; /* -1: none */
 };
@@ -118,8 +118,9 @@ const char *family_probe_group_name(uint8_t probe_group);
 uint8_t family_of_probe_group(uint8_t probe_group);
 
 /*
- * Special properties of a family. Other rooms ask for a trait and do not compare family numbers. So
- * a new family only needs a row of family_table. scripts/rooms counts the comparisons that remain.
+ * Special properties of a family. Other parts of the program ask for a trait, and do not compare
+ * family numbers. So a new family only needs a row of family_table. scripts/rooms counts the
+ * comparisons that remain.
  */
 enum family_trait {
 	/*
@@ -127,7 +128,7 @@ enum family_trait {
 	 * layouts.
 	 */
 	FAMILY_LIBC_OBJECT = 1u << 0,
-	/* Barriers of the teams of parallel regions in an OpenMP runtime. */
+	/* Barriers in an OpenMP runtime, of the teams of parallel regions. */
 	FAMILY_OPENMP = 1u << 1,
 	/* Collective operations of processes on a communicator. */
 	FAMILY_RANKS = 1u << 2,
@@ -147,8 +148,8 @@ enum family_trait {
 	/* A thread waits for the exit of threads that it created. */
 	FAMILY_JOINS = 1u << 8,
 	/*
-	 * Threads arrive by a plain call. So the return address is at the stack pointer of the
-	 * arrival.
+	 * Threads arrive by a plain call, so the stack pointer at the arrival points to the return
+	 * address.
 	 */
 	FAMILY_PLAIN_CALL = 1u << 9,
 	/*
@@ -157,8 +158,8 @@ enum family_trait {
 	 */
 	FAMILY_COUNT_BEFORE_FUTEX = 1u << 10,
 	/*
-	 * The program itself, not the runtime, calls the function of a region that one thread runs
-	 * alone.
+	 * If a single thread runs a region, the program itself calls the region's function, and not
+	 * the runtime.
 	 */
 	FAMILY_SERIAL_REGIONS = 1u << 11,
 

@@ -22,7 +22,7 @@ struct modules {
 	struct reader *reader;
 	struct progress *progress;
 	bool only_pthread;
-	uint32_t round; /* number of calls of modules_close_unused() */
+	uint32_t round; /* number of calls of modules_close_unused() so far */
 	void *tree;
 	struct module **all; /* in the order of their first use */
 	size_t n, cap;
@@ -111,8 +111,8 @@ void modules_only_pthread(struct modules *modules)
 }
 
 /*
- * Keep only pthread barriers. Regions and waits are dropped as well, because they belong to the
- * other barriers.
+ * Keep only pthread barriers. Regions and waits are dropped as well, because they belong to
+ * barriers of other families.
  */
 static void keep_pthread(struct module *m)
 {
@@ -209,7 +209,10 @@ struct module *modules_get(struct modules *modules, int pid, const struct maps_e
 	if (m && m->fd < 0 && m->checked != modules->round) {
 		m->checked = modules->round;
 		if (!module_is_behind(m, pid, e)) {
-			/* Call sites that were found in the other file keep their names. */
+			/*
+			 * Remove the old module only from the index: call sites in it keep their
+			 * names.
+			 */
 			tdelete(m, &modules->tree, compare);
 			m = NULL;
 		}
@@ -234,7 +237,7 @@ struct module *modules_get(struct modules *modules, int pid, const struct maps_e
 
 void modules_forget(struct modules *modules, const struct module *m)
 {
-	/* Call sites that were found in the module keep their names. */
+	/* Remove the module only from the index: call sites in it keep their names. */
 	if (modules_find(modules, m->dev, m->ino) == m)
 		tdelete(m, &modules->tree, compare);
 }

@@ -37,28 +37,28 @@
 struct module_probe_site {
 	const struct family_function *function;
 	char symbol[128]; /* name of the function, truncated; untrusted */
-	struct sbt_spec spec; /* what the probe is given */
+	struct sbt_spec spec; /* spec of the probe */
 	uint64_t start; /* file offset of the function */
 	uint64_t offset; /* file offset of the probe */
-	struct insn_entry entry; /* the instruction under the probe, and why it was chosen */
+	struct insn_entry entry; /* the instruction under the probe; `why` says why it was chosen */
 	bool found_by_code; /* found by its code, because the file has no names */
 	/* The function is the second function of a pair. Only its exits get probes. */
 	bool end;
-	bool for_all; /* the user chose @all: all callers cross one barrier there */
+	bool for_all; /* the user's rule has @all: all callers of the function cross one barrier */
 	/* -ENOTSUP: no instruction is safe to probe; entry.why has the reason. */
 	int error;
 	uint32_t nexits; /* 0: unknown; exits_why has the reason */
 	uint64_t exits[MODULE_EXITS_MAX];
 	char exits_why[128];
-	/* The exits get probes. Kept by the code that attaches probes. */
+	/* The exits get probes. This is written by the code that attaches probes. */
 	bool exits_used;
 	/* The probes were removed, at least from one process. */
 	bool removed;
 };
 
 /*
- * Where the probes of functions go in which threads wait, or wake other threads. All these
- * functions share one spec.
+ * Offsets of the probes on functions in which threads wait, or wake other threads. All functions in
+ * one struct have the same spec.
  */
 struct module_waits {
 	struct sbt_spec spec;
@@ -112,17 +112,17 @@ struct module {
 	char build_id[2 * ELF_BUILD_ID_MAX + 1];
 	struct module_probe_site *places;
 	uint32_t nplaces;
-	bool c_library; /* the file has the barrier of POSIX threads */
+	bool c_library; /* the file defines the barrier functions of POSIX threads */
 	/* functions that programs use to build barriers of their own */
 	struct module_waits waits, wakes;
 	struct module_waits joins; /* functions that join threads */
 	bool scopes; /* the file has the code by which threads of Rust's thread::scope() end */
 	struct module_waits sems; /* functions that wait on semaphores */
 	struct module_waits turns; /* functions in which threads wait for their turn */
-	/* functions in which threads wait for their turn: with probes, without probes */
+	/* functions in which threads wait for their turn: those with probes, and those without */
 	struct untraced turns_seen, turns_unseen;
 	bool mpi; /* the file has functions of MPI */
-	/* Linked addresses of these variables. 0: not in this file. */
+	/* Linked addresses of the variables of enum module_handle; 0: not in this file. */
 	uint64_t handles[MODULE_HANDLES];
 	/* Functions that the file's code calls and that may wait, but are not traced. */
 	struct untraced untraced;
@@ -142,8 +142,8 @@ struct module {
 	/* Families of the parallel regions that the file begins, as bits 1 << number. */
 	uint32_t regions;
 	struct returns returns; /* addresses to which the functions of these regions return */
-	uint32_t returned; /* families for which `returns` is known, as such bits */
-	/* file offsets of probes where barriers are initialized */
+	uint32_t returned; /* families for which `returns` is known, as bits 1 << number */
+	/* file offsets of the probes on functions that initialize barriers */
 	uint64_t makers[MODULE_MAKERS_MAX];
 	uint32_t nmakers;
 	uint64_t loader; /* file offset of the probe on _dl_debug_state; 0: none */
@@ -162,7 +162,10 @@ struct module {
 	bool probed; /* at least one of its probe sites has a probe */
 	/* At one of the file's probe sites, the kernel must single-step an instruction. */
 	bool stepped;
-	/* After modules_only_pthread(): other families in the file, as bits 1 << number. */
+	/*
+	 * After modules_only_pthread(): families in the file that were ignored, as bits 1 <<
+	 * number.
+	 */
 	uint32_t left_out;
 };
 
@@ -180,7 +183,7 @@ void modules_free(struct modules *modules);
  * outlive the modules.
  */
 void modules_set_progress(struct modules *modules, struct progress *progress);
-/* In modules that are examined from now on, ignore all barriers except those of POSIX threads. */
+/* From now on, when a module is examined, ignore all barriers except those of POSIX threads. */
 void modules_only_pthread(struct modules *modules);
 /*
  * Return the families that were ignored because of modules_only_pthread() in programs of traced
@@ -254,8 +257,8 @@ int module_offset_to_vaddr(const struct module *module, uint64_t offset, uint64_
 size_t module_bytes(const struct module *module, uint64_t offset, void *out, size_t len);
 /*
  * Find the function, or the part of a function, around @vaddr by symbols or unwind tables. Return
- * false if it is unknown. The answers of this function are kept. Of the functions below, only
- * module_imports() keeps answers.
+ * false if it is unknown. Answers are kept, as they are in module_imports(). The other functions
+ * below ask the reader at each call.
  */
 bool module_around(const struct module *module, uint64_t vaddr, struct elf_symbol *out);
 /* Find the linked address where the function around @vaddr begins. */

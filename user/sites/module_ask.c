@@ -14,7 +14,7 @@
 #include "sites/reader.h"
 #include "symbols/wire.h"
 
-#define AROUND_MAX 8192 /* answers that are kept */
+#define AROUND_MAX 8192 /* maximum number of answers that are kept */
 #define NAME_BYTES 4096
 
 /* --- addresses and bytes ---------------------------------------------------------------------- */

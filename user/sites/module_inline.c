@@ -13,10 +13,12 @@
 #include "elf/inline_wait.h"
 #include "sites/module_internal.h"
 
-#define WAITS_MAX     64 /* waits in one function */
-#define FUNCTIONS_MAX 1024 /* functions that are decoded */
+#define WAITS_MAX     64 /* maximum number of waits in one function */
+#define FUNCTIONS_MAX 1024 /* maximum number of functions that are decoded */
 #define CHUNK	      (1UL << 20)
-/* Bytes that two chunks share: enough for an instruction with its loop. */
+/*
+ * Number of bytes by which chunks overlap: enough for the first instruction of a wait and its loop.
+ */
 #define OVERLAP	      1024
 
 static bool has_std(const struct module *m)
@@ -52,7 +54,10 @@ struct named {
 	bool skip;
 };
 
-/* Set skip for the function of libstdc++ that waits for one value, because no barrier calls it. */
+/*
+ * Set `skip` for a function of libstdc++ that waits until a value changes and that no barrier
+ * calls.
+ */
 static int note_name(void *ctx, const char *name, const struct elf_symbol *symbol)
 {
 	struct named *n = ctx;

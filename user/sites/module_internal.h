@@ -12,8 +12,8 @@ struct module_names {
 	struct rules *known; /* the built-in rules */
 	struct module *module;
 	/*
-	 * source_name() gets the source name of a mangled name, parameters() the number of
-	 * parameters of a function: see symbol.h. NULL: unknown.
+	 * source_name() gets the source name of a mangled name; parameters() gets the number of a
+	 * function's parameters. See symbol.h. Either may be NULL.
 	 */
 	bool (*source_name)(void *ctx, const char *raw, char *name, size_t size);
 	bool (*parameters)(void *ctx, uint64_t vaddr, uint32_t *n);
@@ -100,8 +100,8 @@ struct module_probe_site *module_add_inside(struct module *m, const struct famil
 void module_add_probe_site(struct module *m, const struct family_function *function,
 			   const char *name, const struct elf_symbol *symbol);
 /*
- * Of pairs of functions, give starts without a usable end an error with the reason, and remove ends
- * without a start.
+ * Handle incomplete pairs of functions. A first function without a usable second one gets an error
+ * with the reason. A second function without a first one is removed.
  */
 void module_drop_halves(struct module *m);
 

@@ -17,7 +17,7 @@ static bool read_name(void *ctx, const char *raw, char *name, size_t size)
 	return n->source_name && n->source_name(n->ctx, raw, name, size);
 }
 
-/* Return whether the function is known to have no argument. Then it has no object. */
+/* Return whether the function is known to have no argument, and so no object. */
 static bool has_no_argument(struct module_names *n, const char *name,
 			    const struct elf_symbol *symbol)
 {

@@ -126,8 +126,8 @@ static void add_wait(struct module *m, const struct family_function *function, c
 	    family_spec(function, m->traits.machine, &spec))
 		return;
 	/*
-	 * Other functions need another spec. They are not needed: they call one of the functions
-	 * already found.
+	 * Skip functions that need another spec: they call one of the functions that were already
+	 * found.
 	 */
 	if (w->nentries && memcmp(&spec, &w->spec, sizeof(spec)) != 0)
 		return;
@@ -240,7 +240,7 @@ static void add_returns(struct module *m, uint8_t family, const struct returns *
 	m->returned |= 1u << family;
 }
 
-/* Search libomp for GCC's runtime as well: it also has the functions of that runtime. */
+/* Search libomp as GCC's runtime, too, because it also has the functions of that runtime. */
 static void find_returns(struct module *m)
 {
 	uint64_t regions[RETURNS_MAX];
@@ -295,7 +295,8 @@ static int take_linked(void *ctx, const char *name, const struct elf_symbol *sym
 static void find_untraced(struct module *m)
 {
 	/*
-	 * If a runtime is linked in, it is unknown which of its functions are called: assume all.
+	 * If a runtime is linked into the program, it is unknown which of its functions are called:
+	 * assume that all are.
 	 */
 	if (m->traits.executable) {
 		m->untraced.semaphores |= m->sems.nentries > 0;

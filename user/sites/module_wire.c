@@ -20,8 +20,8 @@
 #define REGS_BYTES     512
 
 /*
- * Rows of the tables are transferred by number. Rows of rules have higher numbers: one of these two
- * bits, the number of the rule, and a bit that selects one of its two rows.
+ * Rows of the tables are transferred by number. Rows of rules have higher numbers: one of the next
+ * two bits, the number of the rule, and a bit that selects one of the rule's two rows.
  */
 #define OF_RULES       0x10000u
 #define OF_KNOWN_RULES 0x20000u
@@ -317,8 +317,8 @@ bool module_probe_site_is_sound(const struct module *m, struct module_probe_site
 	if (!is_code(m, p->start) || !is_code(m, p->offset))
 		return false;
 	/*
-	 * According to its size, a function may reach beyond its segment. Then its exits are not
-	 * known.
+	 * If the symbol's size is wrong, a function may seem to reach beyond its segment. Its exits
+	 * are then not known.
 	 */
 	if (!all_code(m, p->exits, p->nexits)) {
 		p->nexits = 0;

@@ -12,13 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NEEDED_MAX    256 /* files of one program */
+#define NEEDED_MAX    256 /* maximum number of files of one program */
 #define CACHE_PATH    "/etc/ld.so.cache"
 #define CACHE_MAGIC   "glibc-ld.so.cache1.1"
 #define CACHE_MAX     (16u << 20)
 /* Bytes of the header: magic, number of entries, bytes of strings, flags, unused. */
 #define CACHE_HEADER  48
-#define CACHE_ENTRY   24 /* bytes of an entry: flags, name, path, version, processor */
+#define CACHE_ENTRY   24 /* size of an entry, in bytes: flags, name, path, version, processor */
 #define CACHE_TYPE    0x0003 /* flag of a library for glibc */
 #define CACHE_X86_64  0x0300
 #define CACHE_AARCH64 0x0a00

@@ -14,7 +14,7 @@
 #define TARGETS_MAX 256
 #define CODE_MAX    (256u << 20)
 #define CHUNK	    (1u << 20)
-#define CALL_LEN    5 /* e8 rel32 */
+#define CALL_LEN    5 /* size of a direct call instruction, in bytes: e8 rel32 */
 /*
  * How many bytes before a call are searched for the start of its function. They may be in the
  * previous chunk.
@@ -139,8 +139,9 @@ static void look_around(struct table *t, const uint8_t *code, size_t len, uint64
 }
 
 /*
- * Find all instructions that end with the distance to a target in four bytes: a call or jump, or an
- * indirect one through a word. Four bytes may match by chance. That costs a useless probe.
+ * Find all instructions that end with the distance to a target in four bytes: direct calls and
+ * jumps, and calls and jumps through a word in memory. Other bytes may match by chance, which only
+ * costs a useless probe.
  */
 static void scan_bytes(struct table *t, const uint8_t *code, size_t from, size_t len,
 		       uint64_t vaddr, const struct targets *targets)
@@ -260,9 +261,9 @@ out:
 /* --- tasks ------------------------------------------------------------------------------------ */
 
 /*
- * Return whether this function creates tasks, or else begins regions. Any function of GCC's runtime
- * that may run a function, and creates no task, counts as beginning regions. So the functions that
- * it runs keep their probes.
+ * Return whether the function @name is of the kind that @targets collects: it creates tasks, or it
+ * begins regions. Any function of GCC's runtime that may run a function, and creates no task,
+ * counts as beginning regions. So the functions that it runs keep their probes.
  */
 static bool is_target(const struct targets *targets, const char *name)
 {
@@ -364,8 +365,8 @@ int outlined_of_tasks(const struct elf_file *elf, uint16_t machine, struct outli
 	memcpy(tasks, t.wanted, t.n);
 	memset(t.wanted, 0, t.n);
 	/*
-	 * If not all functions that begin regions are known, no function certainly belongs to tasks
-	 * only.
+	 * If there are too many targets to know all functions that begin regions, no function is
+	 * certain to belong only to tasks.
 	 */
 	if (targets[1].n == TARGETS_MAX)
 		goto out;

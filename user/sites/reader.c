@@ -16,7 +16,8 @@
 #include "sites/reader_wire.h"
 #include "symbols/wire.h"
 
-#define SILENT_MS  5000 /* when a silent child counts as hung: see struct child_patience */
+/* a child that is silent for so long counts as hung: see struct child_patience */
+#define SILENT_MS  5000
 /* After this many children in a row have hung, no more questions are asked. */
 #define SILENT_MAX 3
 #define FILE_NS	   (READER_FILE_S * 1000000000ULL)

@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define READER_FILE_S 5 /* CPU time for all questions about one file */
-#define READER_MIB    512 /* memory for all files that the child has read */
+#define READER_FILE_S 5 /* maximum CPU time, in seconds, for all questions about one file */
+#define READER_MIB    512 /* maximum memory, in MiB, for all files that the child has read */
 
 struct module;
 struct reader;
@@ -45,9 +45,9 @@ struct reader_asks {
 };
 
 /*
- * Create a reader. @rules and @known name the functions to find. The child is started by the first
- * question, and gets the contents that they have then. @symbols finds names in the source. Each may
- * be NULL; they must outlive the reader. Return 0 or -ENOMEM.
+ * Create a reader. @rules and @known name the functions to find. The first question starts the
+ * child, which gets the rules as they are at that time. @symbols finds names in the source. Each
+ * may be NULL; they must outlive the reader. Return 0 or -ENOMEM.
  */
 int reader_new(struct rules *rules, struct rules *known, struct symbol_server *symbols,
 	       struct reader **out);

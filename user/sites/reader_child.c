@@ -19,8 +19,9 @@
 #include "elf/sdt.h"
 #include "symbols/wire.h"
 
-#define FILES_MAX    64 /* files with tables that are kept in memory; the files are closed */
-#define FUNCTION_MAX 16384 /* bytes of one function that are decoded */
+/* maximum number of files with tables that are kept in memory; the files themselves are closed */
+#define FILES_MAX    64
+#define FUNCTION_MAX 16384 /* maximum number of bytes of a function that are decoded */
 #define INSN_BYTES   16
 
 struct file {
@@ -175,8 +176,8 @@ static void forget_found(const struct rules *rules)
 }
 
 /*
- * Find these variables now: they are needed for each rank that maps the file, and asking at that
- * time would take too long.
+ * Find the variables of enum module_handle now. They are needed whenever a rank maps the file, and
+ * a question at that time would take too long.
  */
 static void take_handles(struct module *m)
 {
@@ -305,7 +306,7 @@ static int answer_outlined(const struct reader_child *c, const struct file *f,
 	m->elf = f->elf;
 	m->traits = f->traits;
 	err = module_add_outlined(m, (uint8_t)req->family, req->a, req->b);
-	/* Even without a function there, other functions may have been found. */
+	/* Even if no function is at the address, other functions may have been found. */
 	nothing = err != 0;
 	WIRE_BOOL(w, nothing);
 	WIRE(w, m->nplaces, MODULE_PLACES_MAX);

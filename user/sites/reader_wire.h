@@ -9,8 +9,8 @@
 #include "sites/rule.h"
 
 #define READER_TEXT_MAX 4096
-#define READER_PART	(32u << 10) /* bytes of an answer in one message */
-#define READER_ANSWER	(16u << 20) /* bytes of a complete answer */
+#define READER_PART	(32u << 10) /* maximum number of bytes of an answer in one message */
+#define READER_ANSWER	(16u << 20) /* maximum size of a complete answer, in bytes */
 
 /* A question. Its text follows, without a final NUL. */
 struct reader_request {
@@ -43,7 +43,7 @@ struct reader_reply {
 	char text[2048];
 };
 
-/* What the child gets when it is started. */
+/* The data that the child gets when it is started. */
 struct reader_life {
 	struct rules *rules, *known;
 	bool names; /* the tracer can find names in the source */

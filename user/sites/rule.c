@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RULE_SPEC_MAX	   4096 /* bytes of one SPEC */
-#define RULE_NAME_MAX	   4096 /* bytes of a name that is compared */
+#define RULE_SPEC_MAX	   4096 /* maximum size of a SPEC, in bytes */
+#define RULE_NAME_MAX	   4096 /* maximum size of a name that is compared, in bytes */
 #define RULE_ARGUMENTS_MAX 64
 #define RULE_COUNT_MAX	   0x7fffffffu
 /*
- * The object of a rule with @all, for which all callers share one barrier: an address that no
+ * With a rule that has @all, all callers share one barrier. Its object is this address, which no
  * object of a program can have.
  */
 #define RULE_EVERYBODY	   0x7fff000000000000LL
@@ -163,7 +163,9 @@ static char *take_file(char *s, char **file)
 	return s;
 }
 
-/* Find the ".." between two functions. A ".." in a path, or in three dots, does not count. */
+/*
+ * Find the ".." between two functions. A ".." that is part of a path, or of "...", does not count.
+ */
 static char *find_between(char *s)
 {
 	char *at;
@@ -176,8 +178,8 @@ static char *find_between(char *s)
 
 /*
  * Return the identifier that a mangled name of the function must contain: the last identifier
- * outside templates and parameters. If a wildcard is next to it, return the known piece. Operators
- * are mangled in another way: return NULL.
+ * outside templates and parameters. If a wildcard is next to it, return the piece of it that is
+ * known. Operators are mangled in another way: return NULL.
  */
 static char *needle_of(const char *name)
 {
@@ -341,13 +343,13 @@ int rules_add(struct rules *rules, const char *spec, char *why, size_t len)
 
 /*
  * In libstdc++, arrive_and_wait() is a separate function only without optimization. With
- * optimization only the wait remains: g++ calls std::__atomic_wait_address(), and clang calls the
- * function inside that. The last arriver also calls it, after it has released the other threads;
- * the arguments show the phase in which a thread arrived. If arrive() is a function, it gets no
- * probe, because the time between arrive() and the wait is work. For a latch, only the wait is
- * traced in every program, so a thread that arrives without waiting is not seen. A wait that g++
- * inlines is found by its code (module_inline.c). Boost's wait is inlined with optimization. Rust's
- * wait is always a function of its library.
+ * optimization only the wait remains a function: g++ calls std::__atomic_wait_address(), and clang
+ * calls a function that is called inside it. The last arriver also calls it, after it has released
+ * the other threads. The arguments show the phase in which a thread arrived. If arrive() is a
+ * function, it gets no probe, because the time between arrive() and the wait is work. For a latch,
+ * only the wait is traced in every program, so a thread that arrives without waiting is not seen. A
+ * wait that g++ inlines is found by its code (module_inline.c). Boost's wait is inlined with
+ * optimization. Rust's wait is always a function of its library.
  */
 static const struct {
 	const char *spec;

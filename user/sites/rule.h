@@ -24,13 +24,16 @@
 #define RULES_MAX 64
 
 enum rule_object {
-	/* The first argument; if the function is known to have none, as RULE_OBJECT_ALL. */
+	/*
+	 * The object is the first argument. For a function that is known to have no argument, this
+	 * is the same as RULE_OBJECT_ALL.
+	 */
 	RULE_OBJECT_AUTO,
 	RULE_OBJECT_ARGUMENT,
 	RULE_OBJECT_ALL, /* all callers cross one barrier */
 };
 
-/* One function, or with a pattern several functions. */
+/* One function of a rule. If the name is a pattern: several functions. */
 struct rule_point {
 	char *name; /* as given; NULL for an address */
 	/* Text that a mangled name must contain to match. NULL: unknown. */
@@ -43,12 +46,13 @@ struct rule_point {
 struct rule {
 	char *text; /* as given */
 	char *file; /* NULL: any file */
-	bool raw; /* its names are mangled: symbols are compared without demangling */
+	/* the names in the rule are mangled, so symbols are compared without demangling */
+	bool raw;
 	bool pair; /* the wait is from the entry of at[0] to the return from at[1] */
 	struct rule_point at[2];
 	enum rule_object object;
 	struct family_function by_argument; /* the row that the rule becomes */
-	/* the row that it becomes for a function without arguments */
+	/* the row that the rule becomes for a function without arguments */
 	struct family_function for_all;
 };
 

@@ -16,8 +16,8 @@ struct site_frame {
 	const char *file; /* NULL: unknown */
 	uint32_t line; /* 0: unknown */
 	/*
-	 * Number for the place of the function's declaration, to distinguish lambdas, which all
-	 * have the same name. 0: unknown.
+	 * Identifies where the function is declared, to distinguish lambdas, which all have the
+	 * same name. 0: unknown.
 	 */
 	uint32_t declared;
 };
@@ -35,8 +35,8 @@ struct site_name {
 	/* The called function that contains the barrier, or NULL. */
 	const char *through;
 	/*
-	 * The program says that the call site is in a loop. Then only the sum of its episodes is of
-	 * interest.
+	 * According to its marker, the call site is in a loop, so only the sum of its episodes is
+	 * of interest.
 	 */
 	bool loop;
 };

@@ -292,7 +292,7 @@ void untraced_drop_turns(struct untraced *calls, const struct untraced *unseen)
 
 void untraced_add(struct untraced *calls, const char *symbol)
 {
-	/* These functions have only one name each, without variants. */
+	/* Functions that create tasks have only one name each, without variants. */
 	calls->tasks |= has_role(symbol, SBT_ROLE_TASK);
 	calls->semaphores |= has_role(symbol, SBT_ROLE_SEM_WAIT);
 	mpi_add(calls, symbol);

@@ -34,10 +34,14 @@ void untraced_add(struct untraced *calls, const char *symbol);
 /* Return whether the function jumps to another function that waits and is in @probed. */
 bool untraced_jumps(const char *symbol, const struct untraced *probed);
 /*
- * Return whether @calls contains functions that are traced where they have probes (SBT_ROLE_TURN).
+ * Return whether @calls contains functions in which threads wait for their turn (SBT_ROLE_TURN).
+ * These are traced if they have probes.
  */
 bool untraced_has_turns(const struct untraced *calls);
-/* Drop these functions, except those in @unseen, which have no probes. */
+/*
+ * Remove from @calls the functions with SBT_ROLE_TURN, except those in @unseen, which have no
+ * probes.
+ */
 void untraced_drop_turns(struct untraced *calls, const struct untraced *unseen);
 /* Return whether @calls contains functions of MPI. */
 bool untraced_has_mpi(const struct untraced *calls);

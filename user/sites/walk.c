@@ -97,8 +97,8 @@ static bool link_register(const struct stack_regs *regs, uint64_t *value)
 }
 
 /*
- * Step to the caller by a rule. Then the registers that functions save are unknown, except the
- * frame pointer. Such rules do not need the others.
+ * Step to the caller by a rule. The registers that functions save are unknown after that, except
+ * the frame pointer. Further rules need no other registers.
  */
 static bool step_by_rule(const struct way *way, const struct sbt_frame_rule *rule,
 			 const struct stack_regs *regs, struct stack_regs *caller)
@@ -185,7 +185,8 @@ static void undo_probe(struct way *way, struct stack_regs *regs)
 	const struct maps_entry *e = maps_find(&way->space->maps, regs->value[STACK_PC]);
 
 	/*
-	 * In the innermost frame, such an address is an instruction that is being single-stepped.
+	 * In the innermost frame, an address in this mapping belongs to an instruction that is
+	 * being single-stepped.
 	 */
 	if (e && !regs->exact && !strcmp(e->path, "[uprobes]") &&
 	    way->nreturns < way->thread->nreturns)

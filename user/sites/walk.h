@@ -29,7 +29,7 @@ struct walk_thread {
 	struct stack_regs regs;
 	/* The pc is after a system call instruction. */
 	bool in_call;
-	/* Find all registers that functions save, which takes longer. */
+	/* Also find the registers that functions save, which takes longer. */
 	bool registers;
 	walk_read_fn read;
 	void *ctx;

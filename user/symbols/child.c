@@ -22,10 +22,10 @@
 #define P_PIDFD 3
 #endif
 
-/* longest wait for an answer: a child may get little of its CPU */
+/* longest wait for an answer; it is long because other tasks may take most of the child's CPU */
 #define LONGEST_MS 60000
 #define SLICE_MS   2 /* interval between two checks of the child's CPU time */
-#define STEP_NS	   100000 /* CPU time since the last progress that counts as new progress */
+#define STEP_NS	   100000 /* so much more CPU time counts as progress */
 /*
  * Longest wait for a child to exit. A killed child exits at once. A child that this process may not
  * kill exits together with this process (PR_SET_PDEATHSIG).

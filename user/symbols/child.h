@@ -32,8 +32,8 @@ struct child {
 struct child_kind {
 	const char *name; /* name in ps */
 	/*
-	 * Keep the tracer's priority: processes are stopped, or events are missed, until this child
-	 * answers.
+	 * The child keeps the tracer's priority, because until it answers, processes are stopped or
+	 * events are missed.
 	 */
 	bool first;
 	bool opens; /* may open files for reading */
@@ -56,8 +56,8 @@ int child_send(int sock, const struct iovec *parts, size_t n, int fd);
 /* Limits for the wait for an answer. */
 struct child_patience {
 	/*
-	 * Longest time without an answer and without CPU use. Then the child was probably stopped,
-	 * or waits for a disk.
+	 * Longest time without an answer and without CPU use. A child that exceeds it was probably
+	 * stopped, or waits for a disk.
 	 */
 	int silent_ms;
 	uint64_t most_ns; /* limit of CPU time for the answer */

@@ -25,7 +25,7 @@
 /* bytes of address space that the child may have beyond the tracer's */
 #define MEMORY	 (4ULL << 30)
 #define SOCKET	 3
-#define MAPS_MAX (8u << 20) /* limit on the list of mappings, bytes */
+#define MAPS_MAX (8u << 20) /* maximum size of the list of mappings, in bytes */
 
 static void limit(int resource, uint64_t value)
 {
@@ -261,8 +261,8 @@ static int drop_privileges(void)
 	    errno != EPERM && errno != EINVAL)
 		return -errno;
 	/*
-	 * Also remove capabilities that do not come from root, but for example from the executable
-	 * file.
+	 * Also remove capabilities that the process has for another reason than being root, for
+	 * example from the executable file.
 	 */
 	if (syscall(SYS_capset, &head, none))
 		return -errno;
@@ -276,8 +276,8 @@ static int drop_privileges(void)
 _Noreturn void child_live(const struct child_kind *kind, int sock, pid_t parent)
 {
 	/*
-	 * In case the child is stopped before the second such call below. That call is needed
-	 * because a change of user clears this setting.
+	 * Make this call now, in case the tracer is killed before the second such call below. The
+	 * second is needed because a change of user clears this setting.
 	 */
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	prctl(PR_SET_NAME, kind->name, 0, 0, 0);
@@ -300,7 +300,9 @@ _Noreturn void child_live(const struct child_kind *kind, int sock, pid_t parent)
 	}
 	if (drop_privileges())
 		_exit(1);
-	/* Set this again after the change of user. The parent may have exited in between. */
+	/*
+	 * Set this again after the change of user. The parent may have exited since the first call.
+	 */
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (getppid() != parent)
 		_exit(0);

@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#define HASH_LEN   17 /* "h" and 16 digits */
+#define HASH_LEN   17 /* length of a hash: "h" and 16 digits */
 #define DIFFERENT  5 /* a hash has at least this many different digits */
-#define ESCAPE_MAX 10 /* bytes between two $ */
+#define ESCAPE_MAX 10 /* maximum number of bytes between two $ */
 
 struct out {
 	char *s;
@@ -17,7 +17,7 @@ struct out {
 static void put(struct out *o, const char *s, size_t n)
 {
 	/*
-	 * If @s does not fit, write nothing of it and nothing after it, so that no character is
+	 * If @s does not fit, write no part of it, and nothing after it, so that no character is
 	 * cut.
 	 */
 	if (o->n + n + 1 > o->size) {

@@ -48,7 +48,7 @@ int stack_first_of(const __u64 words[SBT_STACK_REGS], struct stack_regs *regs)
 	return 0;
 }
 
-/* The registers do not show whether the thread is in a system call. */
+/* On arm64, the registers do not show whether the thread is in a system call. */
 bool stack_in_syscall(const struct sbt_stack *stack)
 {
 	(void)stack;
@@ -129,7 +129,8 @@ bool stack_frame_pointer_step(const struct sbt_stack *stack, const struct stack_
 bool stack_grows(const struct stack_regs *regs, const struct stack_regs *caller)
 {
 	/*
-	 * On arm64, a leaf function may have no frame. Its caller's stack pointer is then the same.
+	 * On arm64, a leaf function may have no frame, so that its caller has the same stack
+	 * pointer.
 	 */
 	return caller->value[STACK_SP] > regs->value[STACK_SP] ||
 	       (regs->exact && caller->value[STACK_SP] == regs->value[STACK_SP] && !caller->exact);

@@ -33,7 +33,7 @@ struct stack_regs {
 
 /* Get the registers of the innermost frame. Return 0, or -ENOTSUP on other architectures. */
 int stack_first(const struct sbt_stack *stack, struct stack_regs *regs);
-/* Get the same registers from @words, which are registers as in struct sbt_stack. */
+/* Like stack_first(), with the registers from @words, which are as in struct sbt_stack. */
 int stack_first_of(const __u64 words[SBT_STACK_REGS], struct stack_regs *regs);
 /*
  * Return whether the thread is in a system call, so that the pc is immediately after the system

@@ -23,8 +23,9 @@
 #define SYMBOL_FETCH_TIMEOUT_MS 60000
 /* CPU time limit for the names of one file, ns. */
 #define SYMBOL_FILE_NS		(SYMBOL_FILE_S * 1000000000ULL)
-#define SYMBOL_NOTED_NS		10000000ULL /* faster answers are not recorded */
-#define SYMBOL_FILES_MAX	512 /* files with a recorded cost or failure */
+/* the cost of answers that took less CPU time is not recorded */
+#define SYMBOL_NOTED_NS		10000000ULL
+#define SYMBOL_FILES_MAX	512 /* maximum number of files with a recorded cost or failure */
 
 struct symbol_file {
 	struct child_file identity;
@@ -45,9 +46,12 @@ struct symbol_server {
 	uint32_t serial;
 	uint32_t answers; /* number of answers of the present child */
 	struct symbol_file files[SYMBOL_FILES_MAX];
-	/* number of all files so far; beyond the limit, the oldest entry is overwritten */
+	/*
+	 * number of files recorded so far; above SYMBOL_FILES_MAX, the oldest entry is overwritten
+	 */
 	uint32_t nfiles;
-	uint32_t nlost; /* overwritten entries of files that should have been reported */
+	/* number of files that should have been reported, but their entry was overwritten */
+	uint32_t nlost;
 	struct hash owners; /* user id -> CPU time for answers about files that the user owns, ns */
 	uint64_t begin_ns;
 	void (*idle)(void *ctx);
@@ -163,7 +167,8 @@ static int symbol_wait(const struct symbol_server *server, uint32_t serial, uint
 }
 
 /*
- * Make strings and counts of the answer valid: a file may have taken over the child that sent it.
+ * Make the strings and counts of an answer valid, because a file may have taken over the child that
+ * sent it.
  */
 static void symbol_sanitise(struct symbol_reply *reply)
 {
@@ -383,8 +388,8 @@ static int symbol_question(struct symbol_server *server, enum symbol_question qu
 }
 
 /*
- * Ask a question that may have no answer. Return the reply, to be freed, or NULL if the answer is
- * unknown.
+ * Ask a question that may have no answer. Return the reply, to be freed, or NULL if there is no
+ * answer.
  */
 static struct symbol_reply *symbol_known(struct symbol_server *server,
 					 enum symbol_question question, int fd, const char *path,

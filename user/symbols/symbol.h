@@ -32,8 +32,8 @@ struct symbol_frame {
 
 struct symbol {
 	/*
-	 * 0: unknown. [0] is the innermost function, which may be inlined; the last is the real
-	 * function.
+	 * 0: unknown. frames[0] is the innermost function, which may be inlined; the last frame is
+	 * the real function.
 	 */
 	int nframes;
 	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
@@ -48,7 +48,10 @@ struct symbol_options {
 	 * the child runs with user id 65534, which must be able to write to DEBUGINFOD_CACHE_PATH.
 	 */
 	bool debuginfod;
-	/* ask servers even while other work is waiting: before symbol_server_idle(NULL) */
+	/*
+	 * ask debuginfod servers even while other work is waiting, that is, before
+	 * symbol_server_idle(NULL)
+	 */
 	bool fetch_at_once;
 	const char *debug_dir; /* absolute; NULL: the system's directory, /usr/lib/debug */
 };
@@ -71,19 +74,22 @@ void symbol_server_free(struct symbol_server *server);
  * much, and files of root or of our own user any amount.
  */
 void symbol_server_idle(struct symbol_server *server, void (*idle)(void *ctx), void *ctx);
-/* Return whether answers may be better after symbol_server_idle(NULL). */
+/*
+ * Return whether answers may be better after symbol_server_idle(NULL), because servers may be asked
+ * then.
+ */
 bool symbol_server_fetches_later(const struct symbol_server *server);
 /*
  * Return whether a download from debuginfod timed out. After that, debuginfod is not used any more.
  */
 bool symbol_server_fetch_failed(const struct symbol_server *server);
-/* Return whether no other work is waiting (any more): symbol_server_idle(NULL). */
+/* Return whether no other work is waiting (any more), after symbol_server_idle(NULL). */
 bool symbol_server_is_later(const struct symbol_server *server);
 
-#define SYMBOL_FILE_S  5 /* CPU time limit for the names of one file */
-/* CPU time limit for all files of one owner while other work is waiting */
+#define SYMBOL_FILE_S  5 /* CPU time limit, in seconds, for the names of one file */
+/* CPU time limit, in seconds, for all files of one owner while other work is waiting */
 #define SYMBOL_OWNER_S 20
-#define SYMBOL_MIB     512 /* memory limit for all files that are open at the same time */
+#define SYMBOL_MIB     512 /* memory limit, in MiB, for all files that are open at the same time */
 
 enum symbol_unnamed {
 	/*

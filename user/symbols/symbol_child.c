@@ -21,9 +21,9 @@
 #include "symbols/rust_name.h"
 #include "symbols/symbol_wire.h"
 
-#define SYMBOL_MODULES_MAX 64 /* files that the child keeps open */
-#define SYMBOL_DEPTH_MAX   64 /* limit on nested scopes */
-#define SYMBOL_MANGLED_MAX 4096 /* longer names are not demangled */
+#define SYMBOL_MODULES_MAX 64 /* maximum number of files that the child keeps open */
+#define SYMBOL_DEPTH_MAX   64 /* maximum depth of nested scopes */
+#define SYMBOL_MANGLED_MAX 4096 /* maximum length of a name that is demangled */
 
 /* --- names --------------------------------------------------------------------- */
 
@@ -75,7 +75,7 @@ static char *symbol_demangle_rust(const char *raw)
 	return rust_demangle(raw, 0);
 }
 
-/* Demangle with the code that libstdc++ uses, too. */
+/* Demangle with libiberty's code, which libstdc++ also uses. */
 static char *symbol_demangle_cxx(const char *raw)
 {
 	return cplus_demangle_v3(raw, DMGL_PARAMS | DMGL_TYPES);
@@ -408,7 +408,10 @@ static bool symbol_walk_scopes(struct symbol_child *c, Dwarf_Die *unit, Dwarf_Ad
 			symbol_call_site(&full, &scopes.dies[scopes.n], &at);
 			continue;
 		}
-		/* A cold part may lie before the entry. Then there is no meaningful offset. */
+		/*
+		 * A cold part may lie before the entry. An offset from the entry then means
+		 * nothing.
+		 */
 		if (!dwarf_entrypc(&scopes.dies[scopes.n], &entry) && pc >= entry)
 			out->function_offset = pc - entry;
 		return true;
@@ -520,8 +523,8 @@ static bool symbol_find_parameters(Dwfl_Module *mod, uint64_t addr, uint32_t *ou
 	scopes.n = 0;
 	symbol_find_scopes(&full, addr - bias, false, 0, &scopes);
 	/*
-	 * Use the outermost scope. An inner scope may be a function that was inlined at the very
-	 * beginning.
+	 * Use the outermost scope, because an inner scope may be a function that was inlined at the
+	 * very beginning.
 	 */
 	if (!scopes.n || dwarf_tag(&scopes.dies[0]) != DW_TAG_subprogram)
 		return false;

@@ -46,7 +46,8 @@ struct symbol_unwind {
 
 struct symbol_reply {
 	uint32_t serial;
-	uint32_t known; /* data, text, parameters or rule is valid */
+	/* not 0: the member that holds the answer is valid (data, text, parameters or rule) */
+	uint32_t known;
 	uint32_t parameters;
 	char data[SYMBOL_NAME_MAX];
 	char text[SYMBOL_TEXT_MAX];

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNWIND_STACK_MAX 32 /* limit on the operands of an expression */
+#define UNWIND_STACK_MAX 32 /* maximum number of operands on the stack of an expression */
 #define UNWIND_OPS_MAX	 256
 
 /* The values that an expression may use. */

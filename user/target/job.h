@@ -18,7 +18,7 @@ struct job {
 	 * Number that all ranks of a job on this machine share. 0: the process is in no known job.
 	 */
 	uint64_t key;
-	uint32_t rank; /* JOB_NONE: unknown, also in the next three members */
+	uint32_t rank; /* JOB_NONE: unknown, as in the next three members */
 	uint32_t size; /* number of ranks in the complete job */
 	uint32_t local_rank; /* rank among the job's ranks on this machine */
 	uint32_t local_size;
@@ -38,9 +38,8 @@ void job_parse(const char *environment, size_t len, struct job *out);
 int job_read(int pid, struct job *out);
 
 /*
- * Return whether the dynamic linkers of this process and of a program that we start search the same
- * directories for libraries, according to the process's environment. Return false if that is
- * unknown.
+ * Return whether this process's environment makes its dynamic linker search the same directories
+ * for libraries as in a program that sbt-trace starts. Return false if that is unknown.
  */
 bool job_links_as_we(int pid);
 

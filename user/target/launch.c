@@ -79,8 +79,8 @@ static int become(const struct launch_user *user)
 	if (err)
 		return err;
 	/*
-	 * Drop the ambient capabilities for tracing, because the other user must not have them.
-	 * Since Linux 4.3.
+	 * Drop the ambient capabilities for tracing, because COMMAND's user must not have them.
+	 * This call exists since Linux 4.3.
 	 */
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	if (setresgid(user->gid, user->gid, user->gid) ||
@@ -93,8 +93,8 @@ static int become(const struct launch_user *user)
 }
 
 /*
- * Do the same as execvp(), except that a file that is not a program is never passed to a shell,
- * which would be dangerous as root. Return -errno.
+ * Like execvp(), except that a file that is not a program is never passed to a shell, which would
+ * be dangerous as root. Return -errno.
  */
 static int execute(char *const argv[])
 {

@@ -12,7 +12,7 @@
 #include "target/look.h"
 #include "target/proc.h"
 
-/* No program has more. These limits guard against untrusted contents of memory. */
+/* No program exceeds these limits. They are needed because the contents of memory are untrusted. */
 #define SEGMENTS_MAX 64
 #define DYNAMIC_MAX  256
 #define AUXV_MAX     64

@@ -307,7 +307,7 @@ enum look_wait look_call_wait(const struct look *look)
 
 	if (!call)
 		return look->syscall >= 0 ? LOOK_OTHER : LOOK_NOTHING;
-	/* Programs may sleep by waiting for an empty set of files. */
+	/* poll() of no files: the program only sleeps. */
 	if (call->shape == POLL && !look->args[1])
 		return LOOK_SLEEP;
 	if (call->shape == SELECT && !look->args[0])

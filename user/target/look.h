@@ -29,11 +29,11 @@ struct look {
 };
 
 /*
- * Read the state of a thread. Return 0, -ESRCH if the thread has exited, or another -errno. What we
- * may not read is unknown: without rights, these are syscall, sp, pc and wchan.
+ * Read the state of a thread. Return 0, -ESRCH if the thread has exited, or another -errno. Data
+ * that we may not read are set to unknown: without rights, these are syscall, sp, pc and wchan.
  */
 int look_thread(int pid, int tid, struct look *out);
-/* Read only what may have changed since look_thread(): state, switches, CPU time. */
+/* Read again only what may have changed since look_thread(): state, switches, CPU time. */
 int look_again(int pid, int tid, struct look *out);
 
 /*

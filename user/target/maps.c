@@ -125,8 +125,8 @@ int maps_parse(char *text, struct maps *maps)
 
 /*
  * Return whether the process exited while its mappings were read. The text then stops in the
- * middle, which looks like a normal end. But once the process's memory is gone, nothing can be read
- * at the beginning either.
+ * middle, which looks like a normal end. To find out, read the beginning of the file again: this
+ * fails once the process's memory is gone.
  */
 static bool ended_meanwhile(int fd, size_t len)
 {

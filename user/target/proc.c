@@ -99,7 +99,7 @@ int proc_read_all(int fd, size_t max, char **out, size_t *len)
 	return 0;
 }
 
-#define WORDS_BYTES 32768 /* longer command lines are cut */
+#define WORDS_BYTES 32768 /* maximum size of a command line; longer ones are cut */
 
 int proc_words(int pid, char **words, size_t max)
 {
@@ -199,7 +199,9 @@ bool proc_was_alone(int pid)
 	char stat[512];
 	long threads;
 
-	/* Read the process's sum first: the faults of its remaining thread only grow. */
+	/*
+	 * Read the process's number of faults before the thread's, which can only grow meanwhile.
+	 */
 	if (!proc_alive(pid) || proc_read(stat, sizeof(stat), "/proc/%d/stat", pid) < 0 ||
 	    !parse_faults(stat, &all, &threads) || threads != 1)
 		return false;

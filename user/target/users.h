@@ -7,12 +7,12 @@
 #include <pwd.h>
 
 /*
- * Do the same as getpwnam() and getpwuid(). The result is valid until the next call; NULL with
- * errno 0 if there is no such user.
+ * Like getpwnam() and getpwuid(). The result is valid until the next call; NULL with errno 0 if
+ * there is no such user.
  */
 const struct passwd *users_by_name(const char *name);
 const struct passwd *users_by_id(uid_t uid);
-/* Do the same as initgroups(): give this process the groups of the user. Return 0 or -errno. */
+/* Like initgroups(): give this process the groups of the user. Return 0 or -errno. */
 int users_take_groups(const char *name, gid_t gid);
 
 #endif /* TARGET_USERS_H */

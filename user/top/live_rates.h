@@ -20,7 +20,7 @@
 
 struct live_rates;
 
-/* A thread that has arrived and has not departed. */
+/* A thread that has arrived at a barrier and has not departed yet. */
 struct live_rates_waiting {
 	uint32_t tgid, inc, tid;
 	uint32_t site; /* call site, as model_crossing.site; MODEL_NONE: unknown */
@@ -70,13 +70,13 @@ struct live_rates_row {
 	uint64_t phase_wait_ns, phase_thread_ns;
 	uint64_t release_n, release_ns; /* release latencies: number and sum */
 	uint32_t team; /* largest number of threads in an episode so far */
-	uint32_t waiting; /* number of threads that wait there now */
-	uint64_t waiting_ns; /* longest of their current waits, ns so far */
+	uint32_t waiting; /* number of threads that wait at the barrier now */
+	uint64_t waiting_ns; /* longest wait of these threads so far, ns */
 	/* index of the thread that arrived last most often; MODEL_NONE: none */
 	uint32_t last_thread;
 	uint64_t last_count;
 	double weight[CAUSE_KINDS]; /* lost time by cause; all 0: unknown */
-	double weighed; /* lost time of which the cause is classified */
+	double weighed; /* lost time with a classified cause */
 	double weighed_thread_ns; /* thread time of the same episodes */
 	uint64_t sum_lost_ns; /* lost time since the first look */
 
@@ -95,8 +95,8 @@ void live_rates_free(struct live_rates *live_rates);
  */
 int live_rates_add_waiting(struct live_rates *live_rates, const struct live_rates_waiting *waiting);
 /*
- * Compute the rates of the interval that ends at @now_ns. It begins at the last look, or at first
- * with the model. @causes may be NULL. Return 0 or -ENOMEM.
+ * Compute the rates of the interval that ends at @now_ns. The interval begins at the last look. The
+ * first interval begins with the model. @causes may be NULL. Return 0 or -ENOMEM.
  */
 int live_rates_look(struct live_rates *live_rates, const struct model *model,
 		    const struct causes *causes, uint64_t now_ns);
@@ -121,7 +121,8 @@ double live_rates_per_second(const struct live_rates *live_rates, uint64_t amoun
 double live_rates_imbalance(const struct live_rates_row *row);
 /*
  * Return the cause that explains most of the lost time, and its share of that time. Return NULL if
- * the cause is unknown, or if too little time is lost to have a cause (*balanced).
+ * the cause is unknown, or if so little time is lost that no cause is named. In the latter case,
+ * set *balanced.
  */
 const char *live_rates_cause(const struct live_rates_row *row, double *share, bool *balanced);
 

@@ -11,7 +11,8 @@
 
 /*
  * Records of waits that ended may arrive one look later, and dropped records never arrive. If more
- * was reported than has ended, wait one look for the missing records, then forget them.
+ * time was reported as lost than the ended waits account for, wait one look for the missing
+ * records, then forget them.
  */
 uint64_t live_rates_settle(struct live_rates_credit *c, uint64_t ended, uint64_t open)
 {
@@ -147,8 +148,8 @@ static int take_thread(struct live_rates *r, struct live_rates_place *p,
 		open = waited(r, w, out);
 	out->lost_ns = live_rates_settle(&was->credit, bt->wait_ns - was->wait_ns, open);
 	/*
-	 * The part of its first wait before this interval was reported already, when it had no
-	 * departures.
+	 * The part of the thread's first wait before this interval was already reported, while the
+	 * thread had no departures.
 	 */
 	if (fresh && out->lost_ns > r->now_ns - r->begin_ns)
 		out->lost_ns = r->now_ns - r->begin_ns;
@@ -160,8 +161,8 @@ static int take_thread(struct live_rates *r, struct live_rates_place *p,
 }
 
 /*
- * Return the thread's sums at the last look, or NULL. Usually they have the same index. They have
- * another if the model has folded exited threads: then look the thread up in @moved.
+ * Return the thread's sums at the last look, or NULL. Usually they are still at index @i. If the
+ * model has folded exited threads, look the thread up in @moved.
  */
 static const struct live_rates_thread_was *find_was(const struct live_rates_place *p, uint32_t i,
 						    uint32_t thread, struct hash *moved)

@@ -34,12 +34,15 @@ struct screen_item {
 	double phase_ns; /* mean phase time; NAN: no phase ended */
 	uint32_t team; /* largest number of threads in an episode; 0: unknown */
 	const char *last; /* the thread that arrived last most often; NULL: none */
-	/* share of episodes in which that thread (in the row of a thread: this one) arrived last */
+	/*
+	 * share of episodes in which that thread arrived last; in the row of a thread, its own
+	 * share
+	 */
 	double last_share;
 	const char *cause; /* dominant cause; NULL: none to show */
 	double cause_share;
-	bool balanced; /* too little time is lost for it to have a cause */
-	uint32_t waiting; /* number of threads that wait there now */
+	bool balanced; /* so little time is lost that no cause is named */
+	uint32_t waiting; /* number of threads that wait now, at this barrier or in this process */
 	/* ns of the longest current wait; for a thread: its own, UINT64_MAX: not waiting */
 	uint64_t waiting_ns;
 	bool exited, nested;
@@ -124,8 +127,9 @@ bool screen_key(struct screen *screen, uint32_t key);
 /* Return whether the display is paused. */
 bool screen_paused(const struct screen *screen);
 /*
- * Return the key of the process or barrier of which the threads are shown, and its kind; 0: none.
- * The caller must include these threads in the next items. Until then, no threads are shown.
+ * Return the key of the process or barrier that the user opened to see its threads, and set *kind
+ * to its kind. Return 0 if none is open. The caller must include these threads in the next items.
+ * Until then, no threads are shown.
  */
 uint64_t screen_opened(const struct screen *screen, enum screen_kind *kind);
 /* Draw at most @width columns by @height lines. Return 0 or -ENOMEM. */

@@ -42,16 +42,16 @@ static void draw_help(struct clip *p, unsigned height)
 {
 	static const char *const lines[] = {
 		"Up Down PgUp PgDn   choose a row; Home: the first one",
-		"Enter               its threads; Esc: back",
-		"s                   sort by the next column; or at once by",
+		"Enter               show the row's threads; Esc: back",
+		"s                   sort by the next column; or directly with:",
 		"l r i w n           lost time, rate, imbalance, waiting, name",
-		"/                   only rows that contain what is typed",
-		"t                   barriers without their processes",
+		"/                   show only rows that contain the typed text",
+		"t                   show barriers without their processes",
 		"Space               pause the display",
 		"q, Ctrl-C           quit; traced programs keep running",
 		"",
 		"LOST/s  time waited per second, summed over threads",
-		"RATE/s  episodes per second; of threads: crossings",
+		"RATE/s  episodes per second; for a thread: crossings per second",
 		"IMB     imbalance: lost share of the phases' thread time",
 		"PHASE   mean time from one release to the next; THR: most threads",
 		"LAST    the thread that arrived last most often, and its share",
@@ -89,8 +89,8 @@ static unsigned draw_paragraph(struct clip *p, enum screen_style style, const ch
 }
 
 /*
- * Draw the process or barrier of which the threads are shown, with its cause. Return the number of
- * lines.
+ * Draw the process or barrier that the user opened to see its threads, with its cause. Return the
+ * number of lines.
  */
 static unsigned draw_opened(struct clip *p, const struct screen *s, unsigned most)
 {

@@ -25,7 +25,7 @@ struct screen {
 	char filter[SCREEN_FILTER_MAX];
 	char filter_before[SCREEN_FILTER_MAX]; /* the filter of the list, while threads are shown */
 
-	/* key of the row of which the threads are shown; 0: none */
+	/* key of the row that the user opened to see its threads; 0: none */
 	uint64_t opened;
 	enum screen_kind opened_kind;
 	/* Keys of the chosen row now, and before threads were shown; 0: the first row. */
@@ -35,7 +35,7 @@ struct screen {
 	uint32_t page; /* rows that fit on the screen */
 };
 
-/* Return the item of which the threads are shown, NULL if it is gone. */
+/* Return the item that the user opened to see its threads, or NULL if it is gone. */
 const struct screen_item *screen_opened_item(const struct screen *s);
 /* Choose the rows to show, sort them, and find the chosen row. Return 0 or -ENOMEM. */
 int screen_arrange(struct screen *s);

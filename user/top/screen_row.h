@@ -54,7 +54,7 @@ void screen_format_rate(char out[TEXTOUT_CELL], double rate);
 void screen_format_share(char *out, size_t size, const char *what, double share);
 /* Format the process as "name (pid)". */
 void screen_format_process(char *out, size_t size, const struct screen_item *it);
-/* Return whether threads wait there and no episode ended in the interval. */
+/* Return whether threads wait at the barrier and no episode ended in the interval. */
 bool screen_is_stuck(const struct screen_item *it);
 
 /* Add a column; @width 0: the rest of the line. */

@@ -38,7 +38,7 @@
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 #define NCRASHES (sizeof(crashes) / sizeof(crashes[0]))
 
-/* There is only one terminal, as for ncurses and for signal handlers. */
+/* The state is global, because signal handlers need it, and because there is only one terminal. */
 static struct {
 	SCREEN *screen;
 	FILE *in;
@@ -191,7 +191,7 @@ static void on_crash(int number)
 }
 
 /*
- * Add a terminfo sequence to those that restore the terminal. Leave out the delays for old
+ * Add a terminfo sequence to the sequences that restore the terminal. Leave out the delays for old
  * terminals ("$<...>"), because a signal handler cannot wait.
  */
 static void add_back(const char *name)
@@ -221,8 +221,8 @@ static void on_pause(int number)
 }
 
 /*
- * Handle these signals instead of ncurses: its handlers take its output file for the terminal.
- * ncurses does not replace handlers that are already set.
+ * Do not leave these signals to ncurses, because its handlers take ncurses's output file for the
+ * terminal. ncurses does not replace handlers that are already set.
  */
 static void handle_signals(void)
 {

@@ -110,7 +110,7 @@ function summary() {
 						.filter(([, n]) => n)
 						.map(([cause, n]) => cause.replaceAll("_", " ") + " " + count(n))
 						.join(", ") +
-					"). The figures leave out what they concern.",
+					"). The figures do not include the lost records.",
 			),
 		);
 	for (const h of main.of("hang"))

@@ -48,7 +48,8 @@ function after(list, t) {
 	}
 	return lo;
 }
-// Average pixels per crossing from which single crossings are drawn; below, shares are drawn.
+// Single crossings are drawn from this average number of pixels per crossing on. With fewer pixels,
+// shares are drawn.
 const FINE = 3;
 let linked = [];
 function link(u) {

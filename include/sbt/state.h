@@ -5,8 +5,8 @@
  * (attach/), which reads and writes the same structs. Keep this header free of BPF and kernel
  * includes.
  */
-#ifndef BPF_STATE_H
-#define BPF_STATE_H
+#ifndef SBT_STATE_H
+#define SBT_STATE_H
 
 #include <linux/types.h>
 
@@ -15,14 +15,15 @@
 
 /* struct sbt_proc.flags */
 /*
- * Examined and not wanted (--comm, --cgroup, sbt-trace itself), or detached later (--cost-limit).
+ * The process is not traced: it was examined and is not wanted (--comm, --cgroup, sbt-trace
+ * itself), or it was detached (--cost-limit).
  */
 #define SBT_PROC_EXCLUDED 0x01
 #define SBT_PROC_SEEN	  0x02 /* has crossed a barrier, and user space was notified */
 /* No return probes in this process: departures are seen at the ret instructions. */
 #define SBT_PROC_BY_EXIT  0x04
 
-/* The process runs a program that was not seen before: its mappings are not examined yet. */
+/* The process runs a program that was not seen before, and its mappings are not examined yet. */
 #define SBT_PROC_FRESH 0x08
 #define SBT_PROC_KNOWN 0x10 /* in struct sbt_verdict: the program was examined */
 /*
@@ -42,9 +43,12 @@ struct sbt_idle {
 struct sbt_proc {
 	__u32 inc;
 	__u32 flags;
-	/* Number of changes that its dynamic linker has announced: struct sbt_event. */
+	/* Number of changes that the process's dynamic linker has announced: sbt_event.change. */
 	__u32 mappings;
-	/* The program (`inc`) and the mapping that SBT_REC_SHARED reported last. */
+	/*
+	 * The mapping that SBT_REC_SHARED reported last. reported_inc: the program (`inc`) that had
+	 * this mapping.
+	 */
 	__u32 reported_inc;
 	__u64 reported_start, reported_end, reported_offset, reported_ino;
 	/*
@@ -64,8 +68,9 @@ struct sbt_proc {
 };
 
 /*
- * Number of useless hits of discovery's probes that a process may make in a second. The next hit is
- * reported to user space (SBT_REC_HOT). A thread adds its hits to those of the process in steps.
+ * Number of useless hits of discovery's probes that a process may make in a second. One hit more is
+ * reported to user space (SBT_REC_HOT). A thread adds its hits to those of the process in steps of
+ * SBT_LOOKS_STEP.
  */
 #define SBT_LOOKS_MAX  2000
 #define SBT_LOOKS_STEP 16
@@ -103,8 +108,9 @@ struct sbt_waiting {
 	__u64 sp, entry;
 	__u64 words;
 	__u64 several; /* futex_waitv: address of the array of waiters; else 0 */
-	__u64 wake_sp, wake_ip, wake_entry; /* where the thread last woke other threads */
-	/* The address that `rule` belongs to, in the incarnation rule_inc of the process. */
+	/* stack pointer, return address and probe where the thread last woke other threads */
+	__u64 wake_sp, wake_ip, wake_entry;
+	/* `rule` is for the return address rule_ip in the incarnation rule_inc of the process. */
 	__u64 rule_ip;
 	struct sbt_frame_rule rule;
 	__u32 rule_inc;
@@ -135,9 +141,12 @@ struct sbt_turn_wait {
 /* sbt_turn_wait.sp: the thread has begun a region and does not run the region's function yet. */
 #define SBT_TURN_REGION 1
 
-/* A shorter wait (ns) counts as no wait: most of it would be the cost of the probe. */
+/* A wait shorter than this (ns) counts as no wait: most of it would be the cost of the probe. */
 #define SBT_TURN_NS	  3000
-/* After a shorter wait (ns) the hit counts as useless, because the cost of the probe matters. */
+/*
+ * After a wait shorter than this (ns) the hit counts as useless: the probe costs too much in
+ * comparison.
+ */
 #define SBT_TURN_WORTH_NS 50000
 
 /* --aggregate: the state that a thread's sums need at each of its crossings. */
@@ -151,9 +160,9 @@ struct sbt_summing {
 	__u32 open_episodes; /* slot of the object in `meetings`, or SBT_SUM_NONE */
 	__u32 epoch; /* value of `epoch` when open_episodes was found; 0: look it up */
 	__u32 mappings; /* value of `mappings` when `sums` was found */
-	/* The call site of the crossing under way is known; else the departure shows it. */
+	/* 1: the call site of the crossing under way is known. 0: the departure will show it. */
 	__u8 site_known;
-	/* The thread arrived last in that episode, unless another thread arrives even later. */
+	/* 1: the thread is the last arriver of `episode` so far. */
 	__u8 closes;
 	__u8 pad[2];
 };
@@ -174,10 +183,10 @@ struct sbt_walk {
 };
 
 /*
- * A thread that has crossed a barrier; arrive_ns != 0: it is inside a barrier. A slot of the array
- * `threads`, at the thread's number or at one of SBT_THREAD_PROBES - 1 other positions. The
- * compiler inlines a look-up in an array; a look-up in a hash is a call that costs as much as all
- * other work. The hash `owners` decides which thread owns a slot.
+ * A thread that has crossed a barrier. If arrive_ns is not 0, it is inside a barrier. The struct is
+ * a slot of the array `threads`, at the thread's number or at one of SBT_THREAD_PROBES - 1 other
+ * positions. The compiler inlines a look-up in an array; a look-up in a hash is a call that costs
+ * as much as all other work. The hash `owners` decides which thread owns a slot.
  */
 struct sbt_thread {
 	__u32 tid; /* 0: free */
@@ -214,7 +223,7 @@ struct sbt_thread {
 		__u32 made;
 		__u32 round;
 	};
-	__u8 marked; /* it arrived by a marker, in the middle of a function */
+	__u8 marked; /* it arrived at a marker, in the middle of a function */
 	__u8 team; /* enum sbt_team_use */
 	__u8 how; /* SBT_SPEC_* of the probe at `entry` */
 	__u8 pad2;
@@ -227,16 +236,19 @@ struct sbt_thread {
 		struct sbt_summing summing;
 	};
 	/*
-	 * runs without accounting: when the thread last lost its CPU outside barriers; 0: it lost
-	 * none
+	 * without accounting: when the thread last lost its CPU outside barriers; 0: it did not
+	 * lose its CPU
 	 */
 	__u64 out_ns;
 	struct sbt_walk walk; /* scratch memory of bpf/callers.bpf.c */
 };
 
-/* A named location in a program. The key includes the text, because a name may change. */
+/*
+ * A named location in a program. The key includes the text, because the program may change the text
+ * at an address.
+ */
 struct sbt_label_key {
-	__u64 file, name; /* addresses */
+	__u64 file, name; /* addresses of the two texts */
 	__u32 tgid, inc, line, loop;
 	char text[32];
 };
@@ -258,14 +270,14 @@ struct sbt_object_state {
 };
 
 #define SBT_OBJECT_OPEN	   0 /* not classified: handled as if the object had no entry */
-#define SBT_OBJECT_BARRIER 1 /* a barrier: whole crossings are written */
-#define SBT_OBJECT_OTHER   2 /* no barrier: nothing is written */
+#define SBT_OBJECT_BARRIER 1 /* a barrier: its crossings are recorded like those of any barrier */
+#define SBT_OBJECT_OTHER   2 /* no barrier: nothing is recorded */
 
 #define SBT_SPECS	      1024
 /*
  * Without cookies a probe is identified by its offset in its page. Where several probes have the
- * same offset, the code behind the breakpoint identifies them. User space refuses probes that have
- * both in common.
+ * same offset, the code behind the breakpoint identifies them. User space refuses a probe if
+ * another probe has the same offset and the same code.
  */
 #define SBT_PAGE_PROBE_SITES  4096
 /*
@@ -289,8 +301,9 @@ struct sbt_probe_site {
 
 #define SBT_THREAD_PROBES 4
 /*
- * Threads created together have consecutive numbers: the second slot of a thread must not be among
- * the first slots of the other threads.
+ * Distance between the slots that a thread may have. It is large, because threads that are created
+ * together have consecutive numbers: the second slot of one thread must not be the first slot of
+ * another.
  */
 #define SBT_THREAD_STRIDE 10007
 
@@ -305,15 +318,15 @@ enum sbt_account_state {
 
 /*
  * A thread that is switched out SBT_REST_SWITCHES times within SBT_REST_NS, and crosses no barrier
- * meanwhile, is not accounted for until that time is over. Meanwhile its waits are unattributed.
- * With counters no thread rests, because a counter needs every switch.
+ * meanwhile, is not accounted for until SBT_REST_NS is over. Its waits are unattributed during this
+ * rest. With counters no thread rests, because a counter needs every switch.
  */
 #define SBT_REST_SWITCHES 2000
 #define SBT_REST_NS	  1000000000ULL
 
 /*
- * Number of tasks that are distinguished, in one phase, among the tasks that ran while the thread
- * waited for a CPU. A power of two.
+ * While a thread waits for a CPU, other tasks run. In one phase, at most this many of them are
+ * distinguished. A power of two.
  */
 #define SBT_RUNS 4
 
@@ -340,7 +353,7 @@ struct sbt_most {
 	__u32 pad;
 	__u64 ns;
 	__u64 seen_ns; /* sum over all threads */
-	__u64 votes, end_ns; /* used while occupancy_sum() runs */
+	__u64 votes, end_ns; /* scratch memory of occupancy_sum() */
 };
 
 /* The longest recent wait. A wait counts for less the longer ago it ended: waited_longest(). */
@@ -351,9 +364,9 @@ struct sbt_waited_for {
 };
 
 /*
- * The account of a thread's time, in `accounts`, at the index of its slot in `threads`. Sums only
- * grow. `mark` holds their values at the last arrival or departure, `phase` the sums of the phase
- * before the present crossing.
+ * The account of a thread's time, in `accounts`, at the index of its slot in `threads`. Its sums
+ * only grow. `mark` holds the values of the sums at the last arrival or departure. `phase` holds
+ * the sums of the phase that the present crossing ended.
  *
  * The programs on a thread's own path can be preempted while they update its account. The account
  * is `busy` then, and a switch does not change the fields that they update. Instead, the switch
@@ -375,14 +388,15 @@ struct sbt_account {
 	/* Reason of the previous block, unless the thread was stopped during it. */
 	__u8 last_reason;
 	/*
-	 * No event was delivered for a switch: its CPU's counters include counts of other threads.
+	 * No event was delivered for a switch of the thread, so the CPU's counters include counts
+	 * of other threads.
 	 */
 	__u8 missed;
 	/*
 	 * The thread waits as on a condition variable: not for a lock, and not for a thread to end.
 	 */
 	__u8 event;
-	__u8 unprobed; /* number of notifications about such waits that no probe saw */
+	__u8 unprobed; /* number of SBT_REC_UNPROBED that were sent for the thread */
 	__u8 off; /* ACCOUNT_RESTING: it has been on no CPU since since_ns */
 	__u32 away_seq; /* number of preemptions while `busy` */
 	__u16 cpus_allowed;
@@ -393,12 +407,13 @@ struct sbt_account {
 	__u32 recent_switches; /* number of switches since recent_from_ns */
 	__u32 wait_cpu; /* the CPU that it waits for */
 	struct sbt_most most; /* the thread that had the CPU or lock of the last wait */
-	/* The tasks that had the CPU while it waited, since the mark. */
+	/* The tasks that had the CPU while the thread waited for it, since the mark. */
 	struct sbt_run runs[SBT_RUNS];
 	__u64 since_ns; /* when `state` began */
-	__u64 clock_ns; /* how far the scheduler's clock is behind; 0: not known */
+	__u64 clock_ns; /* how far the scheduler's clock is behind CLOCK_MONOTONIC; 0: not known */
 	__u64 exec_ns; /* the kernel's sum of its CPU time when it was switched out last */
-	__u64 woken_ns; /* when it was woken although it seemed to run; 0: it was not */
+	/* when it was woken although its account says that it runs; 0: this did not happen */
+	__u64 woken_ns;
 	__u64 run_ns; /* ACCOUNT_RUNNING: accounted for up to this time, less away_ns */
 	__u64 away_ns; /* total time that it was away while `busy` */
 	__u64 away_at_ns; /* start of the present time away; 0: it is not away */
@@ -408,7 +423,7 @@ struct sbt_account {
 	__u64 ticks_from;
 	__u64 fault_since_ns; /* start of the page fault under way; 0: none */
 	__u64 fault_addr; /* address of the page fault under way */
-	__u64 fault_place; /* where the program was then: user_place() */
+	__u64 fault_place; /* location of the thread at that fault: user_place() */
 	/* The longest fault since the mark. */
 	__u64 fault_max_ns;
 	__u64 fault_max_addr;
@@ -416,8 +431,8 @@ struct sbt_account {
 	/* Key of the stack last found in the map, and when it was found. */
 	__u64 stack_seen, stack_ns;
 	/*
-	 * Identifies the file that the thread waited for last; when the file's name was read; the
-	 * name's key.
+	 * The file that the thread waited for last: a value that identifies it, when its name was
+	 * read, and the key of the name.
 	 */
 	__u64 file_seen, file_ns;
 	__u64 file_key;
@@ -429,7 +444,8 @@ struct sbt_account {
 	SBT_PART_TIMES(SBT_PART_MEMBER, __u64)
 	__u64 turn_oncpu_ns; /* as in struct sbt_parts */
 	/*
-	 * Faults: only handled faults count. A switch is counted for the thread that loses the CPU.
+	 * Numbers of events. Of page faults, only handled faults count. A switch is counted for the
+	 * thread that loses the CPU.
 	 */
 	SBT_PART_COUNTS(SBT_PART_MEMBER, __u32)
 	__u32 faults_begun; /* all faults that began */
@@ -445,18 +461,18 @@ struct sbt_account {
 	/* PID namespace of the thread's program; 0: the initial one */
 	__u32 pidns;
 	__u32 waited; /* enum sbt_waited */
-	__u64 block_addr;
+	union sbt_blocked_at block_at; /* of the present or last block; `reason` is the tag */
 	__u64 block_stack;
 	/*
-	 * When the thread began to wait for block_addr. A wait that is repeated after a time-out
-	 * does not change this. 0: it does not wait.
+	 * When the thread began to wait at block_at. A wait that is repeated after a time-out
+	 * does not change this time. 0: the thread does not wait.
 	 */
 	__u64 tried_ns;
 	__u64 holder_times[SBT_TIMES]; /* times of the holder when the block began */
 	/* The longest recent waits of this thread: for a lock, and for a CPU. */
 	struct sbt_waited_for for_lock, for_cpu;
 	/*
-	 * For each reason, the longest block at the object that the phase lost most time to:
+	 * For each reason, the longest block at the object for which the phase has waited most:
 	 * block_leads().
 	 */
 	struct sbt_block blocks[SBT_BLOCKED_REASONS];
@@ -464,8 +480,8 @@ struct sbt_account {
 };
 
 /*
- * Number of threads for which a past is kept (past.h): what they did while another thread waited
- * for them. A power of two.
+ * Number of threads for which a past is kept (past.h). It shows what a thread did while another
+ * thread waited for it. A power of two.
  */
 #define SBT_PASTS 4096
 
@@ -477,8 +493,8 @@ struct sbt_counted {
 enum sbt_scaled { SBT_COUNT_EXACT, SBT_COUNT_SCALED, SBT_COUNT_UNKNOWN };
 
 /*
- * A counter that ran for less than 1/SBT_COUNT_PART of the time says nothing about the remaining
- * time, in which all of the work may have been done.
+ * A counter that ran for less than 1/SBT_COUNT_PART of the time says too little about the remaining
+ * time, in which the thread may have done all of its work.
  */
 #define SBT_COUNT_PART 8
 
@@ -500,23 +516,29 @@ static inline __u64 sbt_count_scale(const struct sbt_counted *c, enum sbt_scaled
 	return c->counter * ((c->enabled << 10) / c->running) >> 10;
 }
 
-/* The counters of a thread, at the same index as its account. Only where counters are used. */
+/*
+ * The counters of a thread, at the same index as its account. They exist only if counters are used.
+ */
 struct sbt_counting {
 	struct sbt_counted sum[SBT_COUNTERS_MAX];
 	struct sbt_counted mark[SBT_COUNTERS_MAX]; /* the sums at the last arrival or departure */
 	/*
-	 * The CPU's counts, less `away`, when the thread began to run there or was examined last.
+	 * The counts of the thread's CPU, less `away`, when the thread began to run there or when
+	 * its counters were read last.
 	 */
 	struct sbt_counted base[SBT_COUNTERS_MAX];
 	__u64 phase[SBT_COUNTERS_MAX];
-	/* counts of other threads while this thread was away and `busy` */
+	/*
+	 * what the CPU counted for other threads while this thread was switched out and its account
+	 * was `busy`
+	 */
 	__u64 away[SBT_COUNTERS_MAX];
 	__u64 out[SBT_COUNTERS_MAX]; /* the CPU's counts when the thread was switched out */
 	__u8 scaled, unknown; /* one bit per counter, since the last departure */
 	__u8 pad[6];
 };
 
-/* What the crossing under way means for an OpenMP team (sbt_thread.team). */
+/* Meaning of the crossing under way for an OpenMP team (sbt_thread.team). */
 enum sbt_team_use {
 	TEAM_NONE,
 	TEAM_BARRIER, /* in a region: the departure shows the team's size */
@@ -525,7 +547,7 @@ enum sbt_team_use {
 };
 
 /*
- * A parallel region that is running. Key in `regions`; fn 0: tracing began while the process was in
+ * Key in `regions`: a parallel region that is running. fn 0: tracing began while the process was in
  * regions.
  */
 struct sbt_region_key {
@@ -542,7 +564,7 @@ struct sbt_region_key {
 
 struct sbt_region {
 	__u64 object; /* the object of its team */
-	__u64 begun_ns; /* when its thread reached the call that begins it */
+	__u64 begun_ns; /* when the thread that began the region reached the call that begins it */
 	__u32 members; /* number of threads that entered */
 	__u32 masters; /* number of threads that began a region with this key */
 	__u32 flags;
@@ -554,9 +576,15 @@ struct sbt_region {
 struct sbt_team {
 	__u64 object; /* 0: no team, or it is not known which */
 	__u64 fn, data;
-	/* Its stack pointer where it began the region; 0: another thread began it. */
+	/*
+	 * Stack pointer of the thread where it began the region; 0: another thread began the
+	 * region.
+	 */
 	__u64 region_sp;
-	/* Its stack pointer where it entered the outlined function; 0: not entered yet, or left. */
+	/*
+	 * Stack pointer of the thread where it entered the outlined function; 0: it has not entered
+	 * yet, or has left.
+	 */
 	__u64 outlined_sp;
 	__u16 index; /* its number in the team, plus 1; 0: not known */
 	__u8 family;
@@ -578,7 +606,8 @@ struct sbt_teams {
 	__u32 flags; /* SBT_TEAMS_* */
 	__u16 begun; /* number of regions that it began, never 0 after the first */
 	__u16 pad;
-	__u64 mark_oncpu; /* the CPU time in struct sbt_account before the join under way */
+	/* the thread's CPU time in struct sbt_account before the join under way */
+	__u64 mark_oncpu;
 	struct sbt_team stack[SBT_TEAM_DEPTH];
 };
 
@@ -591,20 +620,22 @@ struct sbt_teams {
 #define SBT_TEAMS_REDUCE 0x04
 
 /*
- * Key in `outlined`. Value SBT_OUTLINED_KNOWN: the function has a probe; else user space was asked
- * for a probe. In steps of SBT_OUTLINED_ALONE: number of entries that belong to no region, since a
- * region was last begun with this function.
+ * Key in `outlined`: an outlined function. Its value has two parts. Bit SBT_OUTLINED_KNOWN: the
+ * function has a probe; if the bit is not set, user space was asked for a probe. The upper bits, in
+ * steps of SBT_OUTLINED_ALONE: number of entries that belong to no region, since a region was last
+ * begun with this function.
  */
 #define SBT_OUTLINED_KNOWN     0x1
 #define SBT_OUTLINED_ALONE     0x2
 /*
- * With this many such entries the function belongs to a task, not to a region. A region that began
- * before tracing has one such entry per thread.
+ * With this many entries that belong to no region, the function belongs to a task. A region that
+ * began before tracing causes one such entry per thread.
  */
 #define SBT_OUTLINED_ALONE_MAX 4096
 /*
- * Key of a function of the program itself, in every process that runs it: `fn` is this and `tgid`
- * is 0. @place: its address less that of the program's code (mm.start_code).
+ * Value of `fn` in the key of a function of the program itself. The key is for every process that
+ * runs the program, so its `tgid` is 0. @place: its address less that of the program's code
+ * (mm.start_code).
  */
 #define SBT_OUTLINED_PROGRAM(dev, ino, place) \
 	((((__u64)(dev) << 32) ^ (__u64)(ino)) * 0x9e3779b97f4a7c15ULL + (place))
@@ -615,8 +646,8 @@ struct sbt_outlined {
 };
 
 /*
- * Object of a team, made of the number of the thread that begins the team and the nesting level.
- * Where teams are not known, it is made of the process's number and SBT_TEAM_UNKNOWN.
+ * Object of a team. It is made of the number of the thread that begins the team, and of the nesting
+ * level. Where teams are not known, it is made of the process's number and SBT_TEAM_UNKNOWN.
  */
 #define SBT_TEAM_OBJECT(tid, level) (1ULL << 63 | (__u64)(tid) << 8 | (level))
 #define SBT_TEAM_UNKNOWN	    0xff
@@ -635,7 +666,7 @@ struct sbt_outlined {
 #define SBT_CHAIN_NAME	(1ULL << 63)
 #define SBT_SAMPLE_NAME (1ULL << 62)
 
-/* Return addresses. Only the first is certain to be a return address. */
+/* A chain of return addresses. Only the first is certain to be a return address. */
 struct sbt_chain {
 	__u64 n;
 	__u64 ip[SBT_CHAIN_MAX];
@@ -650,7 +681,7 @@ struct sbt_frame_key {
 
 /*
  * Number of slots of `marks`, which count the traced threads by the low bits of their numbers. For
- * an untraced thread this look-up is mostly the only one.
+ * an untraced thread, mostly no other map is looked up.
  */
 #define SBT_MARKS 16384
 
@@ -688,21 +719,21 @@ struct sbt_file {
 struct sbt_verdict {
 	__u64 ns; /* when the flags were written */
 	/*
-	 * SBT_PROC_KNOWN, SBT_PROC_EXCLUDED, SBT_PROC_BY_EXIT; 0: the examination was only
-	 * requested so far
+	 * SBT_PROC_KNOWN, SBT_PROC_EXCLUDED, SBT_PROC_BY_EXIT; 0: user space was asked to examine
+	 * the program, and has not done so yet
 	 */
 	__u32 flags;
 	__u32 pad;
 };
 
 /*
- * -a: times at which a process executed its program, and at which it then first created a thread,
- * and a child with its own memory. 0: never.
+ * -a: times at which a process executed its program, first created a thread, and first created a
+ * child with its own memory. 0: never.
  */
 struct sbt_forked {
-	__u64 exec_ns; /* the first exec is not noted */
-	__u64 thread_ns; /* before exec_ns: the previous program created it */
-	__u64 child_ns; /* the same for the child */
+	__u64 exec_ns; /* when the process last executed a program; the first exec is not noted */
+	__u64 thread_ns; /* if before exec_ns, the previous program created the thread */
+	__u64 child_ns; /* if before exec_ns, the previous program created the child */
 };
 
 /* For this long (ns) a program that was examined is assumed to run with the same libraries. */
@@ -712,12 +743,13 @@ struct sbt_forked {
 
 /* Buckets of log-2 histograms. The last one includes everything longer than 39 hours. */
 #define SBT_SUM_BUCKETS	 48
-#define SBT_SUM_MEETINGS 16384 /* barrier objects */
-#define SBT_SUM_PLACES	 16384 /* threads x call sites */
-/* Barrier objects that a thread finds without a look-up; a power of two. */
+#define SBT_SUM_MEETINGS 16384 /* maximum number of barrier objects */
+#define SBT_SUM_PLACES	 16384 /* maximum number of pairs of a thread and a call site */
+/* Number of barrier objects that a thread finds without a look-up; a power of two. */
 #define SBT_SUM_KEPT	 4
-#define SBT_SUM_NEAR	 8 /* call sites that a thread finds without a look-up; a power of two */
-/* Episodes of one object for which times are kept at the same time; a power of two. */
+/* number of call sites that a thread finds without a look-up; a power of two */
+#define SBT_SUM_NEAR	 8
+/* Number of episodes of one object for which times are kept at the same time; a power of two. */
 #define SBT_SUM_OPEN	 8
 #define SBT_SUM_NONE	 0xffffffff
 
@@ -736,8 +768,8 @@ struct sbt_sums_key {
 	__u64 ip;
 	__u64 born_ns; /* first arrival of the thread: thread numbers are reused */
 	/*
-	 * Inode of the file mapped there, as in /proc/PID/maps: addresses alone are not enough,
-	 * because they are reused; 0: no file.
+	 * Inode of the file that contains the code at `ip`, as in /proc/PID/maps; 0: no file. The
+	 * address alone is no key, because addresses are reused.
 	 */
 	__u64 ino;
 	__u64 offset; /* offset of `ip` in the file */
@@ -753,7 +785,7 @@ struct sbt_sums_key {
 
 /*
  * The sums of one thread at one call site. Only that thread writes them. Times of whole episodes
- * are kept with the last arriver: barrier.n is how often this thread arrived last.
+ * are kept with the last arriver: barrier.n is the number of times that this thread arrived last.
  */
 struct sbt_sums {
 	struct sbt_sums_key key;
@@ -762,26 +794,26 @@ struct sbt_sums {
 	/* first arrival of the thread, if it was at this call site; else 0 */
 	__u64 first_arrive_ns;
 	/*
-	 * Release of that episode, if the thread arrived last in it: the start of its phase is not
-	 * known yet; else 0.
+	 * Release of the episode of that arrival, if the thread was its last arriver; else 0. The
+	 * start of that episode's phase is not known here.
 	 */
 	__u64 first_release_ns;
 	__u64 depart_ns; /* the last departure */
 	__u64 abandoned;
 	/*
-	 * Crossings of episodes with members that were not seen, abandoned crossings included;
-	 * crossings of other episodes are in `wait`.
+	 * Number of crossings of episodes with members that were not seen, and of abandoned
+	 * crossings. Crossings of other episodes are in `wait`.
 	 */
 	__u64 partial;
 	/*
-	 * Crossings in `partial` at barriers shared between processes: their members are not known
-	 * here.
+	 * Number of crossings in `partial` at barriers that processes share: the members of such
+	 * barriers are not known here.
 	 */
 	__u64 unmet;
 	__u64 incomplete; /* number of episodes that `partial` belongs to */
 	/*
-	 * Episodes with uncertain members; they are in the sums, except those that a thread
-	 * left too early.
+	 * Number of episodes with uncertain members. They are in the sums, unless a thread left
+	 * before all had arrived.
 	 */
 	__u64 ambiguous;
 	/*
@@ -798,7 +830,7 @@ struct sbt_sums {
 	__u64 thread_ns; /* phase times x members, for the episodes in `phase` */
 	/* Sum of sbt_crossing.handler_ns where it is known, and the number of these crossings. */
 	__u64 handler_ns, spent;
-	/* sizes of the barrier's team: smallest, largest and last */
+	/* smallest, largest and last size of the barrier's team */
 	__u32 team_min, team_max, team;
 	__u8 family, kind;
 	__u8 pad[2];
@@ -835,9 +867,9 @@ struct sbt_recent {
 
 /*
  * A barrier object. The thread with arrival number `arrivals` belongs to episode arrivals / count.
- * For each episode, the latest and the earliest arrival are kept in words with the episode's number
- * in the upper bits. So these words only grow and need no reset. `early` is written only if a
- * thread that was counted later read the clock earlier.
+ * For each episode, the latest and the earliest arrival are kept in one word each, with the
+ * episode's number in the upper bits. So the words only grow and need no reset. `early` is written
+ * only if a thread that was counted later read the clock earlier.
  */
 struct sbt_open_episodes {
 	__u64 address;
@@ -857,7 +889,8 @@ struct sbt_open_episodes {
 	__u32 off; /* by how much `arrivals` and that word differ */
 	__u64 off_ns; /* since when they differ by that much (ns) */
 	__u64 torn; /* 1 + the first of two episodes that were merged; 0: none */
-	__u32 doubted; /* a thread arrived and never left: the apparent last arriver may wait */
+	/* a thread arrived and never left, so the apparent last arriver may not be the last */
+	__u32 doubted;
 	__u32 pad;
 	__u64 owner; /* the process, inc << 32 | tgid; 0: the slot is free */
 	struct {
@@ -874,12 +907,15 @@ struct sbt_open_episodes {
 
 #define SBT_SUM_NS_BITS		   48
 #define SBT_SUM_NS_MASK		   ((1ULL << SBT_SUM_NS_BITS) - 1)
-/* Never equal to a word that was not written yet. */
+/*
+ * The episode's number in the upper bits of a word. It is not 0, unlike a word that was not written
+ * yet.
+ */
 #define SBT_SUM_EPISODE(episode)   ((__u64)((episode) + 1) << SBT_SUM_NS_BITS)
 #define SBT_SUM_LAST(episode, ns)  (SBT_SUM_EPISODE(episode) | ((__u64)(ns)&SBT_SUM_NS_MASK))
 /*
- * The word is larger for an earlier arrival of an episode, and larger for a later episode than for
- * any earlier one.
+ * The word of a first arrival. Within an episode, an earlier arrival gives a larger word. A later
+ * episode gives a larger word than any earlier episode.
  */
 #define SBT_SUM_FIRST(episode, ns) (SBT_SUM_EPISODE(episode) | (~(__u64)(ns)&SBT_SUM_NS_MASK))
 
@@ -897,7 +933,10 @@ struct sbt_config {
 	/* The kernel keeps a number for each probe (Linux 5.15; with uprobe.multi 6.6). */
 	__u8 cookies;
 	__u8 discover; /* look for barriers without markers or --barrier */
-	__u8 frames; /* the call site is this many callers up; 0: the call itself */
+	/*
+	 * number of callers from the call up to the call site; 0: the call itself is the call site
+	 */
+	__u8 frames;
 	__u8 aggregate; /* sum crossings in maps (aggregate.h) and write none */
 	__u8 page_shift; /* log2 of the size of a page */
 	__u32 thread_mask; /* size of `threads`, a power of two, minus one */
@@ -918,14 +957,21 @@ struct sbt_config {
 
 #define SBT_TIMED_EACH 32 /* a power of two */
 
-/* All counts, in slots so that CPUs do not share cache lines. User space adds them up. */
+/*
+ * The counts of some of the CPUs. CPUs have separate slots so that they do not share cache lines.
+ * User space adds the slots up.
+ */
 struct sbt_counts {
 	/*
 	 * Crossings of threads that have exited; crossings of running threads are counted in their
 	 * slots.
 	 */
 	__u64 gone;
-	__u64 refused; /* crossings that were not recorded: no slot, or too early; all lost */
+	/*
+	 * crossings that were not recorded because there was no slot or it was too early; all of
+	 * them are lost
+	 */
+	__u64 refused;
 	__u64 lost_ring; /* no room in any ring tried */
 	__u64 lost_thread; /* crossings in `refused` without a slot for the thread */
 	__u64 lost_process; /* crossings in `refused` without a slot for the process */
@@ -942,25 +988,28 @@ struct sbt_counts {
 	__u64 lost_candidate_early;
 	/* Crossings without a slot in the sums for their thread, call site or barrier. */
 	__u64 lost_sum;
-	/* Last arrivals without a departure: the sums learn the call site only at the departure. */
+	/*
+	 * Crossings of last arrivers that never departed: their call site would be known only at
+	 * the departure.
+	 */
 	__u64 lost_untold;
 	/*
 	 * Cost (ns) of accounting for switches and wake-ups of traced threads, measured in one run
 	 * in SBT_TIMED_EACH.
 	 */
 	__u64 timed_ns;
-	__u64 timed; /* number of times that a thread lost or got a CPU in the measured runs */
+	__u64 timed; /* number of switches and wake-ups of traced threads in the measured runs */
 	/* Total time for which threads that switched too often were not accounted for. */
 	__u64 rested_ns;
 };
 
 /*
- * Values of `armed`: 0 records nothing, ARMED_SELF only sbt-trace itself (calibration), ARMED_ALL
- * everything.
+ * Values of `armed`. 0: nothing is recorded. ARMED_SELF: only sbt-trace itself is recorded
+ * (calibration). ARMED_ALL: everything is recorded.
  */
 #define ARMED_SELF 1
 #define ARMED_ALL  2
 
 #define SBT_COUNT_SLOTS 64
 
-#endif /* BPF_STATE_H */
+#endif /* SBT_STATE_H */

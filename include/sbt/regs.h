@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* What the iterator over threads writes. User space and the BPF program are from the same build. */
-#ifndef BPF_REGS_H
-#define BPF_REGS_H
+/*
+ * The struct that the iterator over threads writes. User space and the BPF program are from the
+ * same build.
+ */
+#ifndef SBT_REGS_H
+#define SBT_REGS_H
 
 #include "sbt/record.h"
 
@@ -18,10 +21,10 @@ struct sbt_regs {
 	__u64 switches; /* number of switches so far */
 	__u64 words[SBT_STACK_REGS]; /* in the layout of this architecture's kernel */
 	/*
-	 * Where functions with a pending return probe really return to, innermost first; 0: no
-	 * more.
+	 * Real return addresses of the functions with a pending return probe, innermost first. A 0
+	 * ends the list.
 	 */
 	__u64 returns[SBT_REGS_RETURNS];
 };
 
-#endif /* BPF_REGS_H */
+#endif /* SBT_REGS_H */
