@@ -30,12 +30,15 @@ const struct emit_names fields_why[] = {
 	{ MODEL_WHY_LOST, "lost", "the record of a thread was lost" },
 	{ MODEL_WHY_BEFORE, "before", "some threads arrived before tracing began" },
 	{ MODEL_WHY_ABANDONED, "abandoned", "a thread never returned from the barrier" },
-	{ MODEL_WHY_CAUSALITY, "causality", "a thread left before the last one arrived" },
+	{ MODEL_WHY_CAUSALITY, "causality",
+	  "a thread left the barrier before the last thread arrived" },
 	{ MODEL_WHY_COUNT, "count", "the number of threads differs from the barrier's count" },
-	{ MODEL_WHY_SWAP, "swap", "the order of two arrivals at its start or end is uncertain" },
+	{ MODEL_WHY_SWAP, "swap",
+	  "it is uncertain which of two threads arrived first, at the start or the end" },
 	{ MODEL_WHY_END, "end", "tracing ended during the episode" },
-	{ MODEL_WHY_OTHERS, "others", "the expected number of threads is not known" },
-	{ MODEL_WHY_BOUND, "bound", "the last arrival was not seen: it was no later than shown" },
+	{ MODEL_WHY_OTHERS, "others", "it is unknown how many threads have to arrive" },
+	{ MODEL_WHY_BOUND, "bound",
+	  "the last arrival was not seen; it was at the time shown, or earlier" },
 	{ MODEL_WHY_RIVALS, "rivals", "the last arriver is uncertain" },
 	{ 0, NULL, NULL },
 };
@@ -84,19 +87,19 @@ static const struct emit_field times_fields[] = {
 	{ "n", EMIT_U64, T(n), .help = "number of values" },
 	{ "sum", EMIT_NS, T(sum), .heading = "sum", .look = EMIT_MEAN,
 	  .help = "sum of the values" },
-	{ "min", EMIT_NS, T(min), .heading = "min", .look = EMIT_MEAN, .help = "least value" },
+	{ "min", EMIT_NS, T(min), .heading = "min", .look = EMIT_MEAN, .help = "smallest value" },
 	{ "mean", EMIT_DOUBLE, T(mean), .heading = "mean", .look = EMIT_MEAN,
 	  .help = "mean of the values" },
-	{ "max", EMIT_NS, T(max), .heading = "max", .look = EMIT_MEAN, .help = "greatest value" },
+	{ "max", EMIT_NS, T(max), .heading = "max", .look = EMIT_MEAN, .help = "largest value" },
 	{ "stddev", EMIT_DOUBLE, T(stddev), .heading = "stddev", .look = EMIT_MEAN,
-	  .help = "standard deviation of the population" },
+	  .help = "standard deviation of all values (not of a sample)" },
 	{ "hist", EMIT_HIST, T(hist),
-	  .help = "histogram: number i counts the values in [2^i, 2^(i+1)), for i from 0; trailing "
-		  "zeros are left out" },
+	  .help = "histogram: element i is the number of values in [2^i, 2^(i+1)) ns, for i from "
+		  "0; trailing zeros are left out" },
 	END
 };
 const struct emit_record fields_rec_times = {
-	"times", sizeof(struct report_times), times_fields, "A quantity in ns over many episodes"
+	"times", sizeof(struct report_times), times_fields, "A time in ns, over many episodes"
 };
 
 #define P(m) AT(session_probe, m)
@@ -115,7 +118,7 @@ static const struct emit_field probe_fields[] = {
 	  	  "process" },
 	{ "insn", EMIT_STRING, P(insn), .help = "instruction under the probe, and its class" },
 	{ "why", EMIT_STRING, P(why), .heading = "why there", .look = EMIT_NAME,
-	  .help = "why this probe site and this method" },
+	  .help = "why the probe is at this site, and why this attach method was used" },
 	END
 };
 const struct emit_record fields_rec_probe = {
@@ -124,7 +127,7 @@ const struct emit_record fields_rec_probe = {
 
 #define UN(m) AT(report_uncounted, m)
 static const struct emit_field uncounted_fields[] = {
-	{ "name", EMIT_STRING, UN(name), .help = "name as requested" },
+	{ "name", EMIT_STRING, UN(name), .help = "name of the counter, as the user wrote it" },
 	{ "reason", EMIT_STRING, UN(reason), .help = "why the counter is not available" },
 	END
 };
@@ -135,7 +138,7 @@ static const struct emit_record rec_uncounted = {
 
 #define C(m) AT(session_counter, m)
 static const struct emit_field counter_fields[] = {
-	{ "name", EMIT_STRING, C(name), .help = "name as requested" },
+	{ "name", EMIT_STRING, C(name), .help = "name of the counter, as the user wrote it" },
 	{ "source", EMIT_STRING, C(source), .help = "hardware or software" },
 	{ "unit", EMIT_STRING, C(unit), .help = "unit of the values" },
 	END
@@ -158,34 +161,36 @@ static const struct emit_record rec_setting = {
 static const struct emit_field member_fields[] = {
 	{ "tid", EMIT_U32, M(tid), .flags = FIELDS_KEY, .help = "thread id" },
 	{ "index", EMIT_U32, M(index), .heading = "id", .look = EMIT_NUMBER, .views = FIELDS_EACH,
-	  .help = "number of the thread in its process, in order of first crossings" },
+	  .help = "number of the thread in its process: threads are numbered in the order of their "
+		  "first crossings" },
 	{ NULL, EMIT_U32, M(tid), .heading = "tid", .look = EMIT_NUMBER, .views = FIELDS_EACH,
 	  .help = "thread id" },
 	{ "comm", EMIT_STRING, M(comm), .heading = "thread", .look = EMIT_NAME,
 	  .views = FIELDS_EACH, .help = "name of the thread" },
 	{ "site", EMIT_STRING, M(site), .heading = "from", .look = EMIT_NAME,
-	  .help = "call site, if it is not the same for all threads of the episode" },
+	  .help = "call site of this thread, if the threads of the episode arrive from different "
+		  "call sites" },
 	{ "order", EMIT_U32, M(order),
-	  .help = "position of the thread in the order of arrival, from 0" },
+	  .help = "position of the thread in the order of arrival, counted from 0" },
 	{ "arrive_ns", EMIT_T_NS, M(arrive_ns),
-	  .help = "time of arrival, relative to clock_start_ns" },
+	  .help = "time of the thread's arrival, relative to clock_start_ns" },
 	{ "inter_ns", EMIT_NS, M(inter_ns), .heading = "inter", .look = EMIT_MEAN,
-	  .help = "time since the previous arrival" },
+	  .help = "time from the previous thread's arrival to this thread's arrival" },
 	{ "wait_ns", EMIT_NS, M(wait_ns), .heading = "wait", .look = EMIT_MEAN,
 	  .help = "time from the thread's arrival to the last arrival" },
 	{ "depart_ns", EMIT_T_NS, M(depart_ns),
-	  .help = "time of departure, relative to clock_start_ns" },
+	  .help = "time of the thread's departure, relative to clock_start_ns" },
 	{ "cpu", EMIT_U32, M(cpu), .help = "CPU on which the thread arrived" },
 	{ "work_ns", EMIT_NS, M(work_ns), .heading = "work", .look = EMIT_MEAN,
-	  .help = "the thread's phase: time from its previous departure to this arrival" },
+	  .help = "work of the thread: the time from its previous departure to this arrival" },
 	{ NULL, EMIT_NS, M(work_ns), .heading = "work", .look = EMIT_COMMON, .views = FIELDS_PARTS,
-	  .help = "the thread's phase" },
+	  .help = "work of the thread: the time from its previous departure to this arrival" },
 	FIELDS_PARTS_OF(observed_member)
 	FIELDS_COUNTERS_OF(observed_member),
 	{ NULL, EMIT_T_NS, M(arrive_ns), .heading = "from start", .look = EMIT_CLOCK,
-	  .help = "time of arrival, from the start" },
+	  .help = "time of the thread's arrival, relative to the start of tracing" },
 	{ NULL, EMIT_T_NS, M(arrive_ns), .heading = "time of day", .look = EMIT_DAY,
-	  .help = "time of arrival, as time of day" },
+	  .help = "time of day of the thread's arrival" },
 	END
 };
 const struct emit_record fields_rec_member = {
@@ -195,25 +200,28 @@ const struct emit_record fields_rec_member = {
 #define H(m) AT(report_thread, m)
 static const struct emit_field thread_fields[] = {
 	{ "index", EMIT_U32, H(index), .heading = "id", .look = EMIT_NUMBER, .views = FIELDS_EACH,
-	  .help = "number of the thread in its process, in order of first crossings" },
+	  .help = "number of the thread in its process: threads are numbered in the order of their "
+		  "first crossings" },
 	{ "tid", EMIT_U32, H(tid), .flags = FIELDS_KEY, .heading = "tid", .look = EMIT_NUMBER,
 	  .views = FIELDS_EACH, .help = "thread id" },
 	{ "comm", EMIT_STRING, H(comm), .heading = "thread", .look = EMIT_NAME,
 	  .views = FIELDS_EACH, .help = "name of the thread" },
 	{ "crossings", EMIT_U64, H(crossings), .heading = "crossings", .look = EMIT_NUMBER,
-	  .help = "recorded barrier crossings" },
+	  .help = "number of recorded crossings of the thread" },
 	{ "work_ns", EMIT_NS, H(work_ns), .heading = "work", .look = EMIT_COMMON,
-	  .views = FIELDS_MAIN | FIELDS_PARTS, .help = "time between barriers" },
+	  .views = FIELDS_MAIN | FIELDS_PARTS,
+	  .help = "sum of the times from a departure to the thread's next arrival" },
 	{ "wait_ns", EMIT_NS, H(wait_ns), .heading = "wait", .look = EMIT_COMMON,
-	  .help = "time waited for the last arriver" },
+	  .help = "sum of the thread's waits: times from its arrival to the last arrival" },
 	{ "idle_ns", EMIT_NS, H(idle_ns), .heading = "idle", .look = EMIT_COMMON,
-	  .help = "time inside barriers: waiting, and waking up" },
+	  .help = "time of the thread inside barriers: its waits, and the times until it left "
+		  "after the last arrival" },
 	{ "wait_max_ns", EMIT_NS, H(wait_max_ns), .heading = "longest\nwait", .look = EMIT_MEAN,
-	  .help = "longest wait" },
+	  .help = "longest wait of the thread" },
 	{ "last", EMIT_U64, H(last), .heading = "arrived\nlast", .look = EMIT_NUMBER,
 	  .cell = cell_thread_last, .help = "number of episodes in which the thread arrived last" },
 	{ "last_share", EMIT_RATIO, H(last_share),
-	  .help = "value of last, divided by the number of complete episodes" },
+	  .help = "last, divided by the number of complete episodes" },
 	{ NULL, EMIT_NS, H(wait_ns), .heading = "wait", .look = EMIT_BAR,
 	  .help = "wait_ns, as a bar" },
 	FIELDS_PARTS_OF(report_thread)
@@ -233,7 +241,7 @@ static const struct emit_field callsite_fields[] = {
 	{ "inlined", EMIT_STRING, S2(inlined),
 	  .help = "functions into which the call was inlined" },
 	{ "through", EMIT_STRING, S2(through),
-	  .help = "function that this call calls, and that contains the hand-written barrier" },
+	  .help = "function that is called at this site and contains the hand-written barrier" },
 	END
 };
 static const struct emit_record rec_callsite = {
@@ -242,33 +250,39 @@ static const struct emit_record rec_callsite = {
 
 #define SH(m) AT(report_detached, m)
 static const struct emit_field detached_fields[] = {
-	{ "family", EMIT_STRING, SH(family), .help = "family of the barriers" },
+	{ "family", EMIT_STRING, SH(family),
+	  .help = "family of the barriers that are no longer traced" },
 	{ "function", EMIT_STRING, SH(function),
 	  .help = "function through which threads cross these barriers; null: all barriers of "
 		  "the family that are not listed separately" },
 	{ "shed_ns", EMIT_T_NS, SH(t_ns),
 	  .help = "time when tracing of these barriers stopped, relative to clock_start_ns" },
 	{ "shed_cost", EMIT_RATIO, SH(cost),
-	  .help = "estimated cost of tracing the whole process at that time, as a share of "
-		  "thread time" },
-	{ "shed_limit", EMIT_RATIO, SH(limit), .help = "cost limit that was exceeded" },
+	  .help = "estimated cost of tracing the whole process just before shed_ns, as a share of "
+		  "the time of its threads" },
+	{ "shed_limit", EMIT_RATIO, SH(limit),
+	  .help = "the cost limit (--cost-limit) that was exceeded, as a share of thread time" },
 	{ "shed_because", EMIT_U32, SH(because), .flags = FIELDS_ZERO,
-	  .help = "pid of the process that exceeded the limit, if it is another process with "
-		  "the same probes" },
+	  .help = "pid of the process that exceeded the cost limit; null: this process itself. "
+		  "Another process with the same probes can be the reason" },
 	{ "shed_probed", EMIT_BOOL, SH(probed),
-	  .help = "the probes were left in place and still cost the process some time" },
+	  .help = "true: the probes were not removed, so each hit still costs the process some "
+		  "time" },
 	END
 };
 static const struct emit_record rec_detached = {
 	"shed", sizeof(struct report_detached), detached_fields,
-	"Barriers that were not traced until their process ended"
+	"Barriers of a process that were not traced to the end of the process"
 };
 
 #define L(m) AT(model_longest, m)
 static const struct emit_field longest_fields[] = {
 	{ "phase", EMIT_U64, L(number), .help = "phase number" },
-	{ "phase_ns", EMIT_NS, L(phase_ns), .help = "phase time" },
-	{ "t_ns", EMIT_NS, L(release_ns), .help = "end of the phase, relative to clock_start_ns" },
+	{ "phase_ns", EMIT_NS, L(phase_ns),
+	  .help = "phase time: from the previous release of an episode with all these threads to "
+		  "this release" },
+	{ "t_ns", EMIT_NS, L(release_ns),
+	  .help = "time when the phase ended, relative to clock_start_ns" },
 	END
 };
 static const struct emit_record rec_longest = {
@@ -278,16 +292,19 @@ static const struct emit_record rec_longest = {
 #define E(m) AT(report_efficiency, m)
 static const struct emit_field efficiency_fields[] = {
 	{ "parallel", EMIT_RATIO, E(parallel),
-	  .help = "time outside barriers divided by all thread time" },
+	  .help = "parallel efficiency (PE): thread time outside barriers divided by all thread "
+		  "time" },
 	{ "load_balance", EMIT_RATIO, E(load_balance),
-	  .help = "1 minus the share of thread time lost to static imbalance (the same threads "
-		  "always take longer)" },
+	  .help = "load balance (LB): 1 minus the share of thread time lost to static imbalance "
+		  "(the same threads always take longer)" },
 	{ "serialisation", EMIT_RATIO, E(serialisation),
-	  .help = "1 minus the share of thread time lost to rotating imbalance (a different "
-		  "thread is late each time)" },
+	  .help = "serialisation efficiency (SerE): 1 minus the share of thread time lost to "
+		  "rotating imbalance (a different thread is late each time)" },
 	{ "transfer", EMIT_RATIO, E(transfer),
-	  .help = "1 minus the share of thread time lost to barrier overhead" },
-	{ "communication", EMIT_RATIO, E(communication), .help = "serialisation x transfer" },
+	  .help = "transfer efficiency (TE): 1 minus the share of thread time lost to barrier "
+		  "overhead" },
+	{ "communication", EMIT_RATIO, E(communication),
+	  .help = "communication efficiency: serialisation x transfer" },
 	END
 };
 static const struct emit_record rec_efficiency = {
@@ -310,30 +327,35 @@ static const struct emit_record rec_loss = {
 #define SV VIA(fields_session, session)
 #define SE(m) SV, AT(session, m)
 static const struct emit_field session_fields[] = {
-	{ "schema", EMIT_U32, AT(fields_session, schema), .help = "version of this schema" },
+	{ "schema", EMIT_U32, AT(fields_session, schema),
+	  .help = "version of the JSON Schema that this output follows" },
 	{ "version", EMIT_STRING, SE(version), .help = "version of sbt-trace" },
 	{ "kernel", EMIT_STRING, SE(kernel), .help = "release of the kernel" },
-	{ "mode", EMIT_STRING, SE(mode), .help = "command, pid, system, hang or prediction" },
+	{ "mode", EMIT_STRING, SE(mode),
+	  .help = "what was traced: command, pid or system; or how the output was made: hang or "
+		  "prediction" },
 	{ "command", EMIT_STRING, SE(command), .help = "the traced command" },
 	{ "clock_start_ns", EMIT_U64, SE(clock_start_ns),
-	  .help = "CLOCK_MONOTONIC at the start: arrive_ns, depart_ns and t_ns count from here" },
+	  .help = "CLOCK_MONOTONIC when tracing began; arrive_ns, depart_ns, t_ns and other times "
+		  "are relative to it" },
 	{ "realtime_offset_ns", EMIT_I64, AT(fields_session, realtime_offset_ns),
-	  .help = "CLOCK_REALTIME - CLOCK_MONOTONIC" },
+	  .help = "CLOCK_REALTIME minus CLOCK_MONOTONIC, to compute the time of day" },
 	{ "armed_ns", EMIT_NS, SE(armed_ns), .flags = FIELDS_ZERO,
 	  .help = "time from the start of sbt-trace until crossings could be recorded" },
 	{ "probes", EMIT_ARRAY, SV, LIST(session, probes, nprobes),
 	  .sub = &fields_rec_probe,
-	  .help = "probe sites, why these sites, and how the probes were attached" },
+	  .help = "the probes: where they are and why, and how they were attached" },
 	{ "counters", EMIT_ARRAY, SV, LIST(session, counters, ncounters),
-	  .sub = &rec_counter, .help = "counters that were read" },
+	  .sub = &rec_counter, .help = "counters that were read for each thread and phase" },
 	{ "counters_unavailable", EMIT_ARRAY, SV, LIST(session, uncounted, nuncounted),
 	  .sub = &rec_uncounted, .help = "counters that were requested but are not available" },
 	{ "settings", EMIT_ARRAY, SV, LIST(session, settings, nsettings),
-	  .sub = &rec_setting, .help = "values of options, by the names of the SBT_ variables" },
+	  .sub = &rec_setting,
+	  .help = "values of options; each option has the name of its SBT_ environment variable" },
 	END
 };
 const struct emit_record fields_rec_session = {
-	"session", sizeof(struct fields_session), session_fields, "The start of the output"
+	"session", sizeof(struct fields_session), session_fields, "The first record of the output"
 };
 
 /* --- episode and warning ---------------------------------------------------------------------- */
@@ -344,27 +366,32 @@ static const struct emit_field episode_fields[] = {
 	{ "barrier", EMIT_CHARS, EB(id), .flags = FIELDS_KEY, .help = "id of the barrier" },
 	{ "label", EMIT_CHARS, EB(label), .help = "label of the barrier in text output" },
 	{ "kind", EMIT_STRING, EB(kind),
-	  .help = "explicit, loop, sections, single, task, join or collective" },
+	  .help = "kind of the barrier: explicit, loop, sections, single, task, join or "
+		  "collective" },
 	{ "team", EMIT_CHARS, EB(object),
 	  .help = "the barrier object on which the threads synchronise: symbol or address" },
 	{ "pid", EMIT_U32, EP(pid), .flags = FIELDS_KEY, .help = "process id" },
 	{ "seq", EMIT_U64, EP(seq), .flags = FIELDS_KEY,
-	  .help = "number of the episode at this barrier, from 0" },
+	  .help = "number of the episode among the episodes of this barrier, counted from 0" },
 	{ "phase", EMIT_U64, EP(number),
-	  .help = "phase number within the process, from 0, in the order of releases" },
+	  .help = "number of the phase among the phases of the process, counted from 0, in the "
+		  "order of their releases" },
 	{ "t_ns", EMIT_T_NS, EP(release_ns),
 	  .help = "time of the release, relative to clock_start_ns" },
-	{ "phase_ns", EMIT_NS, EP(phase_ns), .help = "phase time" },
+	{ "phase_ns", EMIT_NS, EP(phase_ns),
+	  .help = "phase time: from the previous release of an episode with all these threads to "
+		  "this release" },
 	{ "barrier_ns", EMIT_NS, EP(barrier_ns),
-	  .help = "barrier time: from the first arrival to the last" },
+	  .help = "barrier time: from the first arrival of the episode to the last arrival" },
 	{ "participants", EMIT_U32, EP(participants), .flags = FIELDS_ZERO,
-	  .help = "number of threads" },
+	  .help = "number of threads that crossed the barrier in this episode" },
 	{ "state", EMIT_ENUM, EP(state), .names = state_names,
 	  .help = "complete, incomplete or ambiguous" },
 	{ "why", EMIT_SET, EP(why), .names = fields_why,
 	  .help = "why the episode is incomplete or ambiguous" },
 	{ "nested", EMIT_BOOL, EP(nested),
-	  .help = "inside another barrier's wait, so that no total includes it" },
+	  .help = "true: the episode occurred while its threads waited at another barrier, so no "
+		  "sum includes it" },
 	{ "threads", EMIT_ARRAY, LIST(observed_episode, members, nmembers),
 	  .sub = &fields_rec_member, .help = "threads of the episode, in order of arrival" },
 	FIELDS_COUNTERS_OF(observed_episode),
@@ -387,10 +414,13 @@ static const struct emit_field warning_fields[] = {
 	{ "phase", EMIT_U64, WE(number), .flags = FIELDS_KEY, .help = "phase number" },
 	{ "t_ns", EMIT_T_NS, WE(release_ns),
 	  .help = "time of the release, relative to clock_start_ns" },
-	{ "barrier_ns", EMIT_NS, WE(barrier_ns), .help = "barrier time" },
-	{ "phase_ns", EMIT_NS, WE(phase_ns), .help = "phase time" },
+	{ "barrier_ns", EMIT_NS, WE(barrier_ns),
+	  .help = "barrier time: from the first arrival of the episode to the last arrival" },
+	{ "phase_ns", EMIT_NS, WE(phase_ns),
+	  .help = "phase time: from the previous release of an episode with all these threads to "
+		  "this release" },
 	{ "threshold_ns", EMIT_NS, AT(fields_warning, threshold_ns),
-	  .help = "barrier times above this cause a warning" },
+	  .help = "a barrier time that exceeds this threshold causes a warning" },
 	{ "cause", EMIT_OBJECT, VIA(fields_warning, episode),
 	  LIST(observed_episode, cause, cause.nparts), .sub = &fields_rec_episode_cause,
 	  .help = "why the last arriver of the episode was late" },
@@ -406,24 +436,29 @@ const struct emit_record fields_rec_warning = {
 #define B(m) AT(report_barrier, m)
 static const struct emit_field barrier_fields[] = {
 	{ "id", EMIT_CHARS, B(id), .flags = FIELDS_KEY, .heading = "id", .look = EMIT_ID,
-	  .help = "id, the same in every run" },
+	  .help = "id of the barrier, the same in every run" },
 	{ "pid", EMIT_U32, B(pid), .flags = FIELDS_KEY | FIELDS_MANY, .heading = "pid",
 	  .look = EMIT_NUMBER, .help = "process id" },
 	{ "comm", EMIT_STRING, B(comm), .help = "name of the process" },
 	{ "processes", EMIT_U32, B(processes),
-	  .help = "1, or the number of exited processes of one program that this record sums up" },
+	  .help = "number of processes that this record adds up: 1, or several exited processes of "
+		  "one program (--keep-processes)" },
 	{ "shed_ns", EMIT_T_NS, B(detached_ns),
-	  .help = "time when its tracing stopped because of --cost-limit, relative to "
-		  "clock_start_ns; null: it was traced to the end" },
+	  .help = "time when tracing stopped because of --cost-limit, relative to clock_start_ns; "
+		  "null: traced to the end" },
 	{ "shed_beside_ns", EMIT_T_NS, B(detached_beside_ns),
-	  .help = "time when tracing of other barriers of its process stopped because of "
-		  "--cost-limit: later phases and work include the time at those barriers; null: "
-		  "never" },
-	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
-	{ "family", EMIT_STRING, B(family), .help = "pthread, gomp, ..." },
+	  .help = "time when tracing of other barriers of the process stopped because of "
+		  "--cost-limit, relative to clock_start_ns; null: never. From then on, phases and "
+		  "work include the time in those barriers" },
+	{ "interim", EMIT_INTERIM,
+	  .help = "true: the record belongs to an interim report (SIGUSR1)" },
+	{ "family", EMIT_STRING, B(family),
+	  .help = "family of the barrier: pthread, gomp and so on" },
 	{ "kind", EMIT_STRING, B(kind),
-	  .help = "explicit, loop, sections, single, task, join or collective" },
-	{ "name", EMIT_STRING, B(name), .help = "name given by the program or the user" },
+	  .help = "kind of the barrier: explicit, loop, sections, single, task, join or "
+		  "collective" },
+	{ "name", EMIT_STRING, B(name),
+	  .help = "name of the barrier, if the program or the user gave it one" },
 	{ "label", EMIT_CHARS, B(label), .heading = "barrier", .look = EMIT_NAME,
 	  .help = "label of the barrier in text output" },
 	FIELDS_SOURCE_OF(report_barrier, "function that contains the call site"),
@@ -433,76 +468,85 @@ static const struct emit_field barrier_fields[] = {
 	  .help = "the barrier object on which the threads synchronise: symbol or address" },
 	{ "callsites", EMIT_ARRAY, LIST(report_barrier, callsites, ncallsites),
 	  .sub = &rec_callsite,
-	  .help = "call sites; more than one if the threads of an episode call from different "
-		  "sites" },
+	  .help = "call sites of the barrier; more than one if the threads of an episode arrive "
+		  "from different call sites" },
 	{ "episodes", EMIT_U64, B(episodes), .heading = "epi-\nsodes", .look = EMIT_NUMBER,
-	  .help = "complete episodes" },
+	  .help = "number of complete episodes" },
 	{ "incomplete", EMIT_U64, B(incomplete),
-	  .help = "incomplete episodes, which no figure of imbalance includes" },
-	{ "ambiguous", EMIT_U64, B(ambiguous), .help = "episodes with uncertain membership" },
+	  .help = "number of incomplete episodes; no figure of imbalance includes them" },
+	{ "ambiguous", EMIT_U64, B(ambiguous),
+	  .help = "number of ambiguous episodes: it is uncertain which threads belong to them" },
 	{ "crossings", EMIT_U64, B(crossings),
-	  .help = "number of crossings (a crossing is one thread passing the barrier once)" },
+	  .help = "number of crossings: passages of one thread through the barrier" },
 	{ "unmet", EMIT_U64, B(unmet),
-	  .help = "crossings without a known episode, because processes share the barrier" },
+	  .help = "number of crossings that could not be assigned to an episode, because processes "
+		  "share the barrier" },
 	{ "participants", EMIT_U32, B(participants), .flags = FIELDS_ZERO,
 	  .help = "largest number of threads in a complete episode" },
 	{ "participants_min", EMIT_U32, B(participants_min), .flags = FIELDS_ZERO,
 	  .help = "smallest number of threads in a complete episode" },
 	{ "shared", EMIT_BOOL, B(shared),
-	  .help = "the threads of the barrier belong to several processes" },
+	  .help = "true: the barrier's threads belong to several processes" },
 	{ "nested", EMIT_BOOL, B(nested),
-	  .help = "inside another barrier's wait, so that no total includes it" },
-	{ "loop", EMIT_BOOL, B(loop), .help = "the program marked the barrier as a loop barrier" },
+	  .help = "true: the episode occurred while its threads waited at another barrier, so no "
+		  "sum includes it" },
+	{ "loop", EMIT_BOOL, B(loop),
+	  .help = "true: the program marked the barrier as a loop barrier" },
 	{ "phase_ns", EMIT_TIMES, B(phase_ns), .heading = "phase\nmean", .look = EMIT_MEAN,
-	  .help = "phase times" },
+	  .help = "phase times of all complete episodes" },
 	{ "barrier_ns", EMIT_TIMES, B(barrier_ns), .heading = "barrier\nmean", .look = EMIT_MEAN,
-	  .help = "barrier times: from the first arrival to the last" },
+	  .help = "barrier times of all complete episodes: from the first arrival to the last" },
 	{ "wait_ns", EMIT_TIMES, B(wait_ns),
-	  .help = "waits for the last arriver, one per thread and episode" },
+	  .help = "waits for the last arriver: one value for each thread in each episode" },
 	{ "release_ns", EMIT_TIMES, B(release_ns),
-	  .help = "times from the last arrival to a thread's departure" },
+	  .help = "release latencies: times from the last arrival to a thread's departure" },
 	{ "lost_ns", EMIT_NS, B(lost_ns), .heading = "lost", .look = EMIT_COMMON,
-	  .help = "sum of the waits" },
+	  .help = "lost time: the sum of all threads' waits" },
 	{ "gain_ns", EMIT_NS, B(gain_ns),
 	  .help = "potential gain: lost_ns divided by the number of threads" },
 	{ "share", EMIT_RATIO, B(share), .heading = "of\nrun", .look = EMIT_NUMBER,
-	  .help = "time of its phases divided by the process's elapsed time" },
+	  .help = "time of the barrier's phases divided by the elapsed time of the process" },
 	{ "imbalance", EMIT_RATIO, B(imbalance), .heading = "imba-\nlance", .look = EMIT_NUMBER,
-	  .help = "share of its phases' thread time that is lost to waiting" },
+	  .help = "share of thread time in the barrier's phases that is lost to waiting" },
 	{ "load_balance", EMIT_RATIO, B(load_balance),
-	  .help = "1 minus the share of thread time lost to static imbalance (the same threads "
-		  "always take longer)" },
+	  .help = "load balance (LB): 1 minus the share of thread time lost to static imbalance "
+		  "(the same threads always take longer)" },
 	{ "serialisation", EMIT_RATIO, B(serialisation),
-	  .help = "1 minus the share of thread time lost to rotating imbalance (a different "
-		  "thread is late each time)" },
+	  .help = "serialisation efficiency (SerE): 1 minus the share of thread time lost to "
+		  "rotating imbalance (a different thread is late each time)" },
 	{ "release_share", EMIT_RATIO, B(release_share),
-	  .help = "share of its phases' thread time that is release latency" },
+	  .help = "share of thread time in the barrier's phases that is release latency" },
 	{ "last_tid", EMIT_U32, B(last_tid), .flags = FIELDS_ZERO, .heading = "most often\nlast",
 	  .look = EMIT_NUMBER,
-	  .cell = cell_last, .help = "the thread that arrives last most often" },
+	  .cell = cell_last, .help = "thread id of the thread that arrived last most often" },
 	{ "last_comm", EMIT_STRING, B(last_comm),
-	  .help = "name of the thread that arrives last most often" },
+	  .help = "name of the thread that arrived last most often" },
 	{ "last_count", EMIT_U64, B(last_count),
 	  .help = "number of episodes in which the thread last_tid arrived last" },
 	{ "last_share", EMIT_RATIO, B(last_share),
-	  .help = "last_count divided by the number of complete episodes" },
+	  .help = "last_count, divided by the number of complete episodes" },
 	{ "pattern", EMIT_ENUM, B(pattern), .names = pattern_names,
-	  .help = "balanced, static, rotating, mixed, costly, few (too few episodes to classify), "
-		  "unknown (only sums over threads exist) or tasks (lost time is not known)" },
-	{ "verdict", EMIT_CHARS, B(verdict), .help = "what the figures mean, in a sentence" },
+	  .help = "pattern of the lost time: balanced (little is lost), static (the same threads "
+		  "are late), rotating (a different thread is late each time), mixed (both), "
+		  "costly (the barriers themselves take the time), few (too few episodes to "
+		  "classify), unknown (only sums over threads exist) or tasks (OpenMP tasks: lost "
+		  "time is unknown)" },
+	{ "verdict", EMIT_CHARS, B(verdict), .help = "a sentence that says what the figures mean" },
 	{ "advice", EMIT_CHARS, B(advice), .help = "what to do about the lost time" },
 	{ "cause", EMIT_OBJECT, LIST(report_barrier, cause, cause.nparts), .sub = &fields_rec_cause,
 	  .help = "why the last arrivers were late, over all episodes" },
 	{ "delay_direct_ns", EMIT_NS, B(delay_direct_ns),
-	  .help = "waits, at all barriers, caused directly by imbalance in phases that end here" },
+	  .help = "delay cost: waits at all barriers that were caused directly by imbalance in "
+		  "phases that end at this barrier" },
 	{ "delay_passed_ns", EMIT_NS, B(delay_passed_ns),
-	  .help = "waits, at all barriers, caused indirectly by imbalance in phases that end here: "
-		  "passed on by threads that were late because they had waited themselves" },
+	  .help = "delay cost: waits at all barriers that were caused indirectly by imbalance in "
+		  "phases that end at this barrier, because threads that waited here arrived late "
+		  "at a later barrier" },
 	FIELDS_COUNTERS_OF(report_barrier),
 	{ "threads", EMIT_ARRAY, LIST(report_barrier, threads, nthreads), .sub = &fields_rec_thread,
 	  .help = "threads that crossed the barrier, by index" },
 	{ "longest", EMIT_EMBEDDED, LIST(report_barrier, longest, nlongest), .sub = &rec_longest,
-	  .help = "longest phases that ended here" },
+	  .help = "longest phases that ended at this barrier" },
 	END
 };
 const struct emit_record fields_rec_barrier = {
@@ -515,22 +559,23 @@ const struct emit_record fields_rec_barrier = {
 static const struct emit_field transition_fields[] = {
 	{ "pid", EMIT_U32, PH(pid), .flags = FIELDS_MANY, .heading = "pid", .look = EMIT_NUMBER,
 	  .help = "process id" },
-	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
+	{ "interim", EMIT_INTERIM,
+	  .help = "true: the record belongs to an interim report (SIGUSR1)" },
 	{ "from", EMIT_CHARS, PH(from_id),
-	  .help = "id of the barrier at which the phases begin; null: the start" },
+	  .help = "id of the barrier at which the phases begin; null: the start of the process" },
 	{ "from_label", EMIT_CHARS, PH(from), .heading = "from", .look = EMIT_NAME,
 	  .help = "label of the barrier at which the phases begin, in text output" },
 	{ "to", EMIT_CHARS, PH(to_id), .help = "id of the barrier at which the phases end" },
 	{ "to_label", EMIT_CHARS, PH(to), .heading = "to", .look = EMIT_NAME,
 	  .help = "label of the barrier at which the phases end, in text output" },
 	{ "occurrences", EMIT_U64, PH(occurrences), .heading = "times", .look = EMIT_NUMBER,
-	  .help = "number of occurrences" },
+	  .help = "number of these phases" },
 	{ "phase_ns", EMIT_TIMES, PH(phase_ns), .heading = "mean", .look = EMIT_MEAN,
-	  .help = "phase times" },
+	  .help = "phase times of all complete episodes" },
 	{ NULL, EMIT_NS, PH(phase_ns.sum), .heading = "total", .look = EMIT_COMMON,
-	  .help = "sum of phase times" },
+	  .help = "sum of the phase times" },
 	{ "share", EMIT_RATIO, PH(share), .heading = "of\nrun", .look = EMIT_NUMBER,
-	  .help = "share of the process's elapsed time" },
+	  .help = "sum of the phase times divided by the elapsed time of the process" },
 	{ "lost_ns", EMIT_NS, PH(lost_ns), .heading = "lost at\nits end", .look = EMIT_COMMON,
 	  .help = "sum of the waits at the ends of these phases" },
 	{ "imbalance", EMIT_RATIO, PH(imbalance), .heading = "imba-\nlance", .look = EMIT_NUMBER,
@@ -539,7 +584,7 @@ static const struct emit_field transition_fields[] = {
 };
 const struct emit_record fields_rec_transition = {
 	"transition", sizeof(struct report_phase), transition_fields,
-	  "The phases between two barriers"
+	  "The phases that begin at one barrier and end at another, over the whole run"
 };
 
 /* --- process ---------------------------------------------------------------------------------- */
@@ -547,17 +592,20 @@ const struct emit_record fields_rec_transition = {
 #define PR(m) AT(report_process, m)
 static const struct emit_field omp_fields[] = {
 	{ "load_balance", EMIT_RATIO, PR(omp_load_balance),
-	  .help = "1 minus the share lost to uneven work in a region" },
+	  .help = "1 minus the share of thread time that is lost to uneven work in parallel "
+		  "regions" },
 	{ "scheduling", EMIT_RATIO, PR(omp_scheduling),
-	  .help = "1 minus the share that the runtime uses inside regions" },
+	  .help = "1 minus the share of thread time that the OpenMP runtime uses inside parallel "
+		  "regions" },
 	{ "start", EMIT_RATIO, PR(omp_start),
-	  .help = "1 minus the share that workers need from the call that begins a region to "
-		  "their first instruction in it; null: unknown, and included in serialisation" },
+	  .help = "1 minus the share of thread time that workers take to start: from the call that "
+		  "begins a region to their first instruction in the region; null: unknown, and "
+		  "included in serialisation" },
 	{ "serialisation", EMIT_RATIO, PR(omp_serialisation),
-	  .help = "1 minus the share lost outside parallel regions" },
+	  .help = "1 minus the share of thread time that is lost outside parallel regions" },
 	{ "turns", EMIT_RATIO, PR(omp_turns),
-	  .help = "1 minus the share lost to waiting for a turn in critical and ordered sections, "
-		  "or for locks; null: unknown, and counted as work" },
+	  .help = "1 minus the share of thread time that is lost to waits for a turn in critical, "
+		  "ordered and locks; null: unknown, and counted as work" },
 	END
 };
 static const struct emit_record rec_omp = {
@@ -571,60 +619,69 @@ static const struct emit_field process_fields[] = {
 	{ "comm", EMIT_STRING, PR(comm), .heading = "process", .look = EMIT_NAME,
 	  .help = "name of the process" },
 	{ "processes", EMIT_U32, PR(processes),
-	  .help = "1, or the number of exited processes of one program that this record sums up; "
-		  "pid is then that of the process that exited first" },
-	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
-	{ "parent", EMIT_U32, PR(parent), .flags = FIELDS_ZERO, .help = "pid of the parent" },
-	{ "exited", EMIT_BOOL, PR(exited),
-	  .help = "whether the process exited while it was traced" },
+	  .help = "number of processes that this record adds up: 1, or several exited processes of "
+		  "one program (--keep-processes). In the second case, pid is the process that "
+		  "exited first" },
+	{ "interim", EMIT_INTERIM,
+	  .help = "true: the record belongs to an interim report (SIGUSR1)" },
+	{ "parent", EMIT_U32, PR(parent), .flags = FIELDS_ZERO,
+	  .help = "process id of the parent process" },
+	{ "exited", EMIT_BOOL, PR(exited), .help = "true: the process exited while it was traced" },
 	{ "start_seen", EMIT_BOOL, PR(start_seen),
-	  .help = "whether the start of the process was traced; if not, elapsed_ns and all "
-		  "efficiencies count from the start of tracing or from counted_from_ns" },
+	  .help = "true: the start of the process was traced. Otherwise elapsed_ns and all "
+		  "efficiencies count from counted_from_ns or, if that is null, from the start of "
+		  "tracing" },
 	{ "counted_from_ns", EMIT_T_NS, PR(counted_from_ns),
 	  .help = "time of the first recorded crossing, relative to clock_start_ns, if earlier "
-		  "crossings were lost (not_examined, probed_late); elapsed_ns and all "
+		  "crossings were lost (not_examined, probed_late). elapsed_ns and all "
 		  "efficiencies then count from this time. null: no earlier crossing was lost" },
 	{ "elapsed_ns", EMIT_NS, PR(elapsed_ns), .heading = "elapsed", .look = EMIT_MEAN,
-	  .help = "elapsed time" },
+	  .help = "elapsed time of the process while it was traced" },
 	{ "life_ns", EMIT_NS, PR(life_ns),
-	  .help = "time from the start of the process to its end, if both were seen" },
+	  .help = "life of the process: time from its start to its end; null: one of these was not "
+		  "seen" },
 	{ "ideal_ns", EMIT_NS, PR(ideal_ns),
-	  .help = "elapsed time if barriers took no time: the longest path outside barriers" },
+	  .help = "elapsed time if barriers took no time: the length of the longest path through "
+		  "the work outside barriers" },
 	{ "nthreads", EMIT_U32, PR(threads), .heading = "threads", .look = EMIT_NUMBER,
 	  .help = "number of threads that crossed a barrier" },
 	{ "positions", EMIT_U32, PR(positions),
-	  .help = "largest number of these threads that existed at the same time. Threads that "
-		  "lived one after another share a position, and efficiencies compare positions" },
+	  .help = "largest number of these threads that existed at the same time. Threads with "
+		  "lives that do not overlap share a position, and efficiencies compare "
+		  "positions" },
 	{ "episodes", EMIT_U64, PR(episodes), .heading = "episodes", .look = EMIT_NUMBER,
-	  .help = "complete episodes" },
+	  .help = "number of complete episodes" },
 	{ "incomplete", EMIT_U64, PR(incomplete),
-	  .help = "incomplete episodes, which no figure of imbalance includes" },
-	{ "ambiguous", EMIT_U64, PR(ambiguous), .help = "episodes with uncertain membership" },
+	  .help = "number of incomplete episodes; no figure of imbalance includes them" },
+	{ "ambiguous", EMIT_U64, PR(ambiguous),
+	  .help = "number of ambiguous episodes: it is uncertain which threads belong to them" },
 	{ "crossings", EMIT_U64, PR(crossings),
-	  .help = "number of crossings (a crossing is one thread passing a barrier once)" },
+	  .help = "number of crossings: passages of one thread through a barrier" },
 	{ "unmet", EMIT_U64, PR(unmet),
-	  .help = "crossings of barriers shared by processes, without a known episode" },
+	  .help = "number of crossings of barriers that processes share that could not be assigned "
+		  "to an episode" },
 	{ "arrivals_unseen", EMIT_U64, PR(arrivals_unseen),
-	  .help = "crossings that waited for arrivals that are not traced, such as arrivals "
-		  "that only count down a std::latch; no figure of lost time includes these "
-		  "crossings" },
+	  .help = "number of crossings that waited for threads with untraced arrivals, such as "
+		  "threads that only count down a std::latch. No figure of lost time includes "
+		  "these waits" },
 	{ "abandoned", EMIT_U64, PR(abandoned),
-	  .help = "crossings from which the thread never returned" },
-	{ "lost", EMIT_U64, PR(lost), .help = "crossings known to be missing" },
+	  .help = "number of crossings from which the thread never returned" },
+	{ "lost", EMIT_U64, PR(lost), .help = "number of crossings that are known to be missing" },
 	{ "outside_ns", EMIT_NS, PR(outside_ns),
-	  .help = "time outside barriers, summed over threads" },
+	  .help = "time outside barriers, added up over all threads" },
 	{ "wait_ns", EMIT_NS, PR(wait_ns), .heading = "lost", .look = EMIT_COMMON,
-	  .help = "waits for the last arriver, summed over threads" },
+	  .help = "waits for the last arriver, added up over all threads" },
 	{ "wait_share", EMIT_RATIO, PR(wait_share),
-	  .help = "wait_ns divided by the sum of its threads' lifetimes; the verdict states this "
+	  .help = "wait_ns divided by the sum of the threads' lives; the verdict states this "
 		  "share" },
 	{ "imbalance", EMIT_RATIO, PR(imbalance),
-	  .help = "share of its phases' thread time that is lost to waiting, over all its "
-		  "barriers; null if it shares barriers with other processes" },
+	  .help = "share of thread time in the phases of all barriers that is lost to waiting; "
+		  "null if the process shares barriers with other processes" },
 	{ "release_ns", EMIT_NS, PR(release_ns),
-	  .help = "time from last arrivals to departures, summed over threads" },
+	  .help = "release latencies (from the last arrival to a thread's departure), added up "
+		  "over all threads" },
 	{ "efficiency", EMIT_OBJECT, PR(efficiency), .sub = &rec_efficiency,
-	  .help = "POP efficiencies" },
+	  .help = "POP efficiencies of the process" },
 	{ NULL, EMIT_RATIO, PR(efficiency.parallel), .heading = "PE", .look = EMIT_FRACTION,
 	  .help = "parallel efficiency" },
 	{ NULL, EMIT_RATIO, PR(efficiency.load_balance), .heading = "LB", .look = EMIT_FRACTION,
@@ -634,80 +691,91 @@ static const struct emit_field process_fields[] = {
 	{ NULL, EMIT_RATIO, PR(efficiency.transfer), .heading = "TE", .look = EMIT_FRACTION,
 	  .help = "transfer efficiency" },
 	{ "omp_efficiency", EMIT_OBJECT, .offset = 0, .sub = &rec_omp, .flags = FIELDS_ANY,
-	  .help = "OpenMP efficiencies as in TALP, with scheduling subtracted first, from the "
-		  "start of the process; their product is the parallel efficiency" },
+	  .help = "efficiencies for OpenMP, as TALP defines them (scheduling before load balance), "
+		  "from the start of the process. Their product is the parallel efficiency" },
 	{ "useful_oncpu", EMIT_RATIO, PR(useful_oncpu),
-	  .help = "share of outside_ns that was on a CPU" },
+	  .help = "share of outside_ns in which the threads were on a CPU" },
 	{ "lost_static", EMIT_RATIO, PR(lost_static),
-	  .help = "share of its threads' lifetimes (OpenMP: of elapsed_ns times nthreads) lost "
+	  .help = "share of the threads' lives (OpenMP: of elapsed_ns times nthreads) that is lost "
 		  "to static imbalance (the same threads always take longer). lost_static, "
 		  "lost_rotating and lost_transfer add up to 1 minus the parallel efficiency" },
 	{ "lost_rotating", EMIT_RATIO, PR(lost_rotating),
-	  .help = "share lost to rotating imbalance (a different thread is late each time)" },
+	  .help = "as lost_static, but lost to rotating imbalance (a different thread is late each "
+		  "time)" },
 	{ "lost_transfer", EMIT_RATIO, PR(lost_transfer),
-	  .help = "share lost to barrier overhead" },
+	  .help = "as lost_static, but lost to barrier overhead" },
 	{ "pattern", EMIT_ENUM, PR(pattern), .names = pattern_names,
-	  .help = "balanced, static, rotating, mixed, costly, few (too few episodes to classify), "
-		  "unknown (only sums over threads exist) or tasks (lost time is not known)" },
-	{ "verdict", EMIT_CHARS, PR(verdict), .help = "what the figures mean, in a sentence" },
+	  .help = "pattern of the lost time: balanced (little is lost), static (the same threads "
+		  "are late), rotating (a different thread is late each time), mixed (both), "
+		  "costly (the barriers themselves take the time), few (too few episodes to "
+		  "classify), unknown (only sums over threads exist) or tasks (OpenMP tasks: lost "
+		  "time is unknown)" },
+	{ "verdict", EMIT_CHARS, PR(verdict),
+	  .help = "a sentence that says what the figures mean" },
 	{ "advice", EMIT_CHARS, PR(advice), .help = "what to do about the lost time" },
 	{ "untraced", EMIT_STRING, PR(untraced),
-	  .help = "functions that its code calls, that may wait, and that are not traced or were "
-		  "not traced all the time. Waits in these functions count as work, so the "
-		  "efficiencies are upper limits; null: no such function is known" },
+	  .help = "functions that the process calls, in which it can wait, and which were not "
+		  "traced all the time. Waits in these functions count as work, so the "
+		  "efficiencies are upper limits. null: no such function is known" },
 	{ "tasks", EMIT_BOOL, PR(tasks),
-	  .help = "the process runs OpenMP tasks, which are not traced: work in tasks inside "
-		  "barriers counts as lost time, so the efficiencies are not known" },
+	  .help = "true: the process runs OpenMP tasks, which are not traced. Work in tasks inside "
+		  "barriers counts as lost time, so the efficiencies are unknown" },
 	{ "parallel_efficiency_least", EMIT_RATIO, PR(parallel_least),
-	  .help = "for a process that runs tasks: lower limit of the parallel efficiency "
-		  "(nothing done inside barriers is work)" },
+	  .help = "for a process that runs OpenMP tasks: lower limit of the parallel efficiency, "
+		  "as if no time inside barriers were work" },
 	{ "parallel_efficiency_most", EMIT_RATIO, PR(parallel_most),
-	  .help = "for a process that runs tasks: upper limit of the parallel efficiency "
-		  "(everything done inside barriers is work)" },
+	  .help = "for a process that runs OpenMP tasks: upper limit of the parallel efficiency, "
+		  "as if all time inside barriers were work" },
 	{ "barriers_oncpu", EMIT_RATIO, PR(inside_oncpu),
-	  .help = "for a process that runs tasks: share of its threads' time inside barriers "
-		  "that was on a CPU, in tasks or waiting" },
-	{ "departures", EMIT_STRING, PR(exit_detection), .help = "method of exit detection" },
+	  .help = "for a process that runs OpenMP tasks: share of the time inside barriers in "
+		  "which the threads were on a CPU, either in tasks or spinning" },
+	{ "departures", EMIT_STRING, PR(exit_detection),
+	  .help = "how departures were detected: return probe, or probes at ret instructions" },
 	{ "cost_ns", EMIT_NS, PR(cost_ns),
-	  .help = "estimated cost of tracing: of its crossings, of its threads' switches, and "
-		  "of sbt-trace running instead of its threads" },
+	  .help = "estimated cost of tracing the process: added time in crossings, added time in "
+		  "context switches, and time in which sbt-trace had a CPU that a thread waited "
+		  "for" },
 	{ "crossing_cost_ns", EMIT_DOUBLE, PR(crossing_cost_ns),
-	  .help = "estimated cost of one crossing: the cost measured without pauses between "
-		  "crossings, times the slowdown of the BPF program in this process" },
+	  .help = "estimated cost of tracing one crossing of this process: the cost that was "
+		  "measured with crossings back to back, plus the additional time that the BPF "
+		  "program took in this process" },
 	{ "cost_taken_ns", EMIT_NS, PR(cost_interference_ns),
-	  .help = "time that its threads waited for a CPU that sbt-trace used for reading; "
-		  "cost_ns includes it for each thread that takes part in episodes" },
+	  .help = "tracer interference: time that the threads waited for a CPU that sbt-trace had. "
+		  "cost_ns includes this time for each thread that takes part in episodes" },
 	{ "discovery_hits", EMIT_U64, PR(looks),
-	  .help = "probe hits that are not crossings, by probes that look for barriers on "
-		  "condition variables, measure waits for a turn, or report OpenMP tasks; cost_ns "
-		  "includes them" },
+	  .help = "number of probe hits that are not crossings: hits of probes that look for "
+		  "barriers on condition variables, that measure waits for a turn, or that report "
+		  "OpenMP tasks. cost_ns includes them" },
 	{ "discovery_paused_ns", EMIT_NS, PR(paused_ns),
-	  .help = "time in which sbt-trace did not look for barriers on condition variables, "
-		  "because the process used them very often, and not as barriers" },
+	  .help = "time during which the process's condition variables were not observed, because "
+		  "they were used very often and were not barriers" },
 	{ "cost_share", EMIT_RATIO, PR(cost_share),
-	  .help = "cost_ns divided by its threads' time, or by elapsed_ns times the number of "
-		  "CPUs if that is less" },
+	  .help = "cost_ns divided by the time of the threads, or by elapsed_ns times the number "
+		  "of CPUs if that is less" },
 	{ "cost_rough", EMIT_BOOL, PR(cost_rough),
-	  .help = "cost_ns is uncertain: the threads work less than 5 us between barriers. If "
-		  "they sleep at barriers, tracing may cost nothing, or many times cost_ns" },
+	  .help = "true: cost_ns is uncertain, because the threads work for less than 5 us between "
+		  "barriers. If the threads sleep at barriers, tracing may cost nothing, or many "
+		  "times cost_ns" },
 	{ "shed_ns", EMIT_T_NS, PR(detached_ns),
-	  .help = "time when its tracing stopped because of --cost-limit, relative to "
-		  "clock_start_ns; null: it was traced to the end" },
+	  .help = "time when tracing stopped because of --cost-limit, relative to clock_start_ns; "
+		  "null: traced to the end" },
 	{ "shed_cost", EMIT_RATIO, PR(detached_cost),
-	  .help = "estimated cost of tracing at that time, as a share of thread time" },
-	{ "shed_limit", EMIT_RATIO, PR(detached_limit), .help = "cost limit that was exceeded" },
+	  .help = "estimated cost of tracing just before shed_ns, as a share of thread time" },
+	{ "shed_limit", EMIT_RATIO, PR(detached_limit),
+	  .help = "the cost limit (--cost-limit) that was exceeded, as a share of thread time" },
 	{ "shed_because", EMIT_U32, PR(detached_because), .flags = FIELDS_ZERO,
-	  .help = "pid of the process that exceeded the limit, if it is another process with "
-		  "the same probes" },
+	  .help = "pid of the process that exceeded the cost limit; null: this process itself. "
+		  "Another process with the same probes can be the reason" },
 	{ "shed_probed", EMIT_BOOL, PR(detached_probed),
-	  .help = "the probes were left in place and still cost the process some time" },
+	  .help = "true: the probes were not removed, so each hit still costs the process some "
+		  "time" },
 	{ "sheds", EMIT_ARRAY, LIST(report_process, sheds, nsheds), .sub = &rec_detached,
-	  .help = "barriers of this process that were no longer traced because of --cost-limit, "
-		  "while other barriers still were: its sums do not include the later time at "
-		  "these barriers, and no efficiency is known" },
+	  .help = "barriers of this process that were not traced to the end because of "
+		  "--cost-limit, while other barriers were. The sums of the process lack what "
+		  "happened at these barriers after shed_ns, and its efficiencies are unknown" },
 	FIELDS_COUNTERS_OF(report_process),
 	{ "threads", EMIT_ARRAY, LIST(report_process, members, nmembers), .sub = &fields_rec_thread,
-	  .help = "its threads over all barriers, by index" },
+	  .help = "threads of the process, with their sums over all barriers, by index" },
 	END
 };
 const struct emit_record fields_rec_process = {
@@ -731,49 +799,60 @@ static const struct emit_record rec_group_process = {
 static const struct emit_field group_fields[] = {
 	{ "processes", EMIT_ARRAY, LIST(report_group, processes, nprocesses),
 	  .sub = &rec_group_process,
-	  .help = "processes that share barriers, most lost time first" },
-	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
+	  .help = "processes of the group, most lost time first" },
+	{ "interim", EMIT_INTERIM,
+	  .help = "true: the record belongs to an interim report (SIGUSR1)" },
 	{ "elapsed_ns", EMIT_NS, GR(all.elapsed_ns),
-	  .help = "elapsed time, from the first start to the last end" },
+	  .help = "elapsed time of the group: from the start of its first process to the end of "
+		  "its last process" },
 	{ "ideal_ns", EMIT_NS, GR(all.ideal_ns),
-	  .help = "elapsed time if barriers took no time: the longest path outside barriers" },
+	  .help = "elapsed time if barriers took no time: the length of the longest path through "
+		  "the work outside barriers" },
 	{ "nthreads", EMIT_U32, GR(all.threads),
 	  .help = "number of threads that crossed a barrier" },
-	{ "ranked", EMIT_BOOL, GR(all.ranked), .help = "the indices of its threads are MPI ranks" },
-	{ "episodes", EMIT_U64, GR(all.episodes), .help = "complete episodes" },
+	{ "ranked", EMIT_BOOL, GR(all.ranked),
+	  .help = "true: the indices of the threads are MPI ranks" },
+	{ "episodes", EMIT_U64, GR(all.episodes), .help = "number of complete episodes" },
 	{ "incomplete", EMIT_U64, GR(all.incomplete),
-	  .help = "incomplete episodes, which no figure of imbalance includes" },
+	  .help = "number of incomplete episodes; no figure of imbalance includes them" },
 	{ "outside_ns", EMIT_NS, GR(all.outside_ns),
-	  .help = "time outside barriers, summed over threads" },
+	  .help = "time outside barriers, added up over all threads" },
 	{ "wait_ns", EMIT_NS, GR(all.wait_ns),
-	  .help = "waits for the last arriver, summed over threads" },
-	{ "wait_share", EMIT_RATIO, GR(all.wait_share), .help = "as in a process record" },
+	  .help = "waits for the last arriver, added up over all threads" },
+	{ "wait_share", EMIT_RATIO, GR(all.wait_share), .help = "as in a record of type process" },
 	{ "imbalance", EMIT_RATIO, GR(all.imbalance),
-	  .help = "share of their phases' thread time that is lost to waiting, over all barriers" },
+	  .help = "share of thread time in the phases of all barriers that is lost to waiting" },
 	{ "efficiency", EMIT_OBJECT, GR(all.efficiency), .sub = &rec_efficiency,
 	  .help = "POP efficiencies of all processes as one team" },
 	{ "lost_static", EMIT_RATIO, GR(all.lost_static),
-	  .help = "share of elapsed_ns times nthreads lost to static imbalance (the same "
-		  "threads always take longer). lost_static, lost_rotating and lost_transfer "
-		  "add up to 1 minus the parallel efficiency" },
+	  .help = "share of elapsed_ns times nthreads that is lost to static imbalance (the same "
+		  "threads always take longer). lost_static, lost_rotating and lost_transfer add "
+		  "up to 1 minus the parallel efficiency" },
 	{ "lost_rotating", EMIT_RATIO, GR(all.lost_rotating),
-	  .help = "share lost to rotating imbalance (a different thread is late each time)" },
+	  .help = "as lost_static, but lost to rotating imbalance (a different thread is late each "
+		  "time)" },
 	{ "lost_transfer", EMIT_RATIO, GR(all.lost_transfer),
-	  .help = "share lost to barrier overhead" },
+	  .help = "as lost_static, but lost to barrier overhead" },
 	{ "pattern", EMIT_ENUM, GR(all.pattern), .names = pattern_names,
-	  .help = "balanced, static, rotating, mixed, costly, few (too few episodes to classify), "
-		  "unknown (only sums over threads exist) or tasks (lost time is not known)" },
-	{ "verdict", EMIT_CHARS, GR(all.verdict), .help = "what the figures mean, in a sentence" },
+	  .help = "pattern of the lost time: balanced (little is lost), static (the same threads "
+		  "are late), rotating (a different thread is late each time), mixed (both), "
+		  "costly (the barriers themselves take the time), few (too few episodes to "
+		  "classify), unknown (only sums over threads exist) or tasks (OpenMP tasks: lost "
+		  "time is unknown)" },
+	{ "verdict", EMIT_CHARS, GR(all.verdict),
+	  .help = "a sentence that says what the figures mean" },
 	{ "advice", EMIT_CHARS, GR(all.advice), .help = "what to do about the lost time" },
 	{ "counted_from_ns", EMIT_T_NS, GR(all.counted_from_ns),
-	  .help = "as in a process record: the latest such time of its processes. The efficiencies "
-		  "are null if much of its time is missing" },
+	  .help = "the latest counted_from_ns of the group's processes. The efficiencies are null "
+		  "if much of the group's time is missing" },
 	{ "untraced", EMIT_STRING, GR(all.untraced),
-	  .help = "as in a process record, from one of its processes" },
+	  .help = "the value of untraced of one of the group's processes" },
 	{ "tasks", EMIT_BOOL, GR(all.tasks),
-	  .help = "at least one of its processes runs OpenMP tasks; see a process record" },
+	  .help = "true: at least one process of the group runs OpenMP tasks, so the efficiencies "
+		  "are unknown" },
 	{ "threads", EMIT_ARRAY, LIST(report_group, all.members, all.nmembers),
-	  .sub = &fields_rec_thread, .help = "their threads over all barriers, by index" },
+	  .sub = &fields_rec_thread,
+	  .help = "threads of the group, with their sums over all barriers, by index" },
 	END
 };
 const struct emit_record fields_rec_group = {
@@ -786,26 +865,31 @@ const struct emit_record fields_rec_group = {
 #define CO(m) AT(report_conceptual, m)
 static const struct emit_field conceptual_fields[] = {
 	{ "name", EMIT_STRING, CO(name), .flags = FIELDS_KEY, .heading = "phase",
-	  .look = EMIT_NAME, .help = "name given by the user" },
+	  .look = EMIT_NAME,
+	  .help = "name of the phase, from --phase or from a marker of the program" },
 	{ "pid", EMIT_U32, CO(pid), .flags = FIELDS_KEY | FIELDS_MANY, .heading = "pid",
 	  .look = EMIT_NUMBER, .help = "process id" },
 	{ "comm", EMIT_STRING, CO(comm), .help = "name of the process" },
-	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
+	{ "interim", EMIT_INTERIM,
+	  .help = "true: the record belongs to an interim report (SIGUSR1)" },
 	{ "occurrences", EMIT_U64, CO(occurrences), .heading = "times", .look = EMIT_NUMBER,
-	  .help = "number of occurrences, from its start barrier to its end barrier" },
+	  .help = "number of complete occurrences of the phase" },
 	{ "unfinished", EMIT_U64, CO(unfinished),
-	  .help = "occurrences without a traced end, which no figure includes" },
+	  .help = "number of occurrences without a traced end; no figure includes them" },
 	{ "episodes", EMIT_U64, CO(episodes), .heading = "epi-\nsodes", .look = EMIT_NUMBER,
-	  .help = "complete episodes inside, including the end barrier's" },
-	{ "incomplete", EMIT_U64, CO(incomplete), .help = "incomplete episodes inside" },
+	  .help = "number of complete episodes inside the phase, including the episodes that end "
+		  "it" },
+	{ "incomplete", EMIT_U64, CO(incomplete),
+	  .help = "number of incomplete episodes inside the phase" },
 	{ "phase_ns", EMIT_TIMES, CO(phase_ns), .heading = "mean", .look = EMIT_MEAN,
-	  .help = "times from the release of its start barrier to the release of its end barrier" },
+	  .help = "times of the occurrences, from the release at the first barrier to the release "
+		  "at the second barrier" },
 	{ NULL, EMIT_NS, CO(phase_ns.sum), .heading = "total", .look = EMIT_COMMON,
-	  .help = "sum of the times in phase_ns" },
+	  .help = "sum of the times of the occurrences" },
 	{ "share", EMIT_RATIO, CO(share), .heading = "of\nrun", .look = EMIT_NUMBER,
-	  .help = "share of the process's elapsed time" },
+	  .help = "sum of the phase times divided by the elapsed time of the process" },
 	{ "lost_ns", EMIT_NS, CO(lost_ns), .heading = "lost", .look = EMIT_COMMON,
-	  .help = "sum of the waits inside" },
+	  .help = "lost time: the sum of all waits inside the phase" },
 	{ "gain_ns", EMIT_NS, CO(gain_ns),
 	  .help = "potential gain: lost_ns divided by the number of threads" },
 	{ "imbalance", EMIT_RATIO, CO(imbalance),
@@ -822,11 +906,11 @@ static const struct emit_field conceptual_fields[] = {
 	  .help = "transfer efficiency" },
 	{ "cause", EMIT_OBJECT, LIST(report_conceptual, cause, cause.nparts),
 	  .sub = &fields_rec_cause,
-	  .help = "why the last arrivers were late, over all episodes inside" },
+	  .help = "why the last arrivers were late, over all episodes inside the phase" },
 	FIELDS_COUNTERS_OF(report_conceptual),
 	{ "threads", EMIT_ARRAY, LIST(report_conceptual, threads, nthreads),
 	  .sub = &fields_rec_thread,
-	  .help = "threads, and what they did inside the phase, by index" },
+	  .help = "threads, with their sums inside the phase, by index" },
 	END
 };
 const struct emit_record fields_rec_conceptual = {
@@ -839,18 +923,20 @@ const struct emit_record fields_rec_conceptual = {
 #define F(m) AT(report_finding, m)
 static const struct emit_field finding_fields[] = {
 	{ "kind", EMIT_STRING, F(kind),
-	  .help = "oversubscribed, spinning, pinned, migrating, slow_cpu, throttled, cost_limit, "
-		  "site_unknown, untraced, counted_from, tasks or arrivals_unseen" },
+	  .help = "kind of the finding: oversubscribed, spinning, pinned, migrating, slow_cpu, "
+		  "throttled, cost_limit, site_unknown, untraced, counted_from, tasks or "
+		  "arrivals_unseen" },
 	{ "pid", EMIT_U32, F(pid), .flags = FIELDS_ZERO,
 	  .help = "process id; null: the finding is about the machine" },
-	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
-	{ "figure", EMIT_DOUBLE, F(figure), .help = "the number in the sentence" },
-	{ "text", EMIT_CHARS, F(text), .help = "what the data prove, in a sentence" },
+	{ "interim", EMIT_INTERIM,
+	  .help = "true: the record belongs to an interim report (SIGUSR1)" },
+	{ "figure", EMIT_DOUBLE, F(figure), .help = "the number that the sentence (text) states" },
+	{ "text", EMIT_CHARS, F(text), .help = "the finding in a sentence" },
 	END
 };
 const struct emit_record fields_rec_finding = {
 	"finding", sizeof(struct report_finding), finding_fields,
-	"What the data prove about the machine or its use"
+	"A finding about the machine, or about how a process uses it"
 };
 
 /* --- remark ----------------------------------------------------------------------------------- */
@@ -858,27 +944,30 @@ const struct emit_record fields_rec_finding = {
 #define RM(m) AT(remark, m)
 static const struct emit_field remark_fields[] = {
 	{ "kind", EMIT_STRING, RM(kind),
-	  .help = "nothing_crossed, looked_at and elsewhere (no barrier was crossed: where "
-		  "sbt-trace looked, and where else to look), candidate (threads may synchronise "
-		  "there), spinning_code, inlined, user_barrier (-b), unmet (-w, --name, --phase), "
-		  "ranks, ranks_gone (MPI ranks that exited before they were identified), team, "
-		  "untraced (processes that cross no barrier but may wait in calls that are not "
-		  "traced), frames, left_out, unread (files), still_running, not_traced, "
-		  "not_probed, regions_unseen (parallel regions without a probe at their end), "
-		  "copied (a process ran a copy of code that holds probes), trapped (such a copy "
-		  "killed a process), processes_made (no estimate includes the cost of making "
-		  "processes), not_looked_for, unattributed, unnamed (files), clocks (of several "
-		  "recordings) and others" },
+	  .help = "kind of the remark. No barrier was crossed: nothing_crossed, looked_at (where "
+		  "sbt-trace looked), elsewhere (where else to look). Possible barriers: candidate "
+		  "(threads may synchronise at this function), spinning_code, inlined. Names that "
+		  "matched nothing: user_barrier (-b), unmet (-w, --name, --phase). MPI: ranks, "
+		  "ranks_gone (ranks that exited before they were identified), untraced (ranks "
+		  "that cross no barrier but can wait in calls that are not traced). Files: "
+		  "unread, unnamed. Copied code: copied (a process ran a copy of code with "
+		  "probes), trapped (such a copy killed a process). Others: team, frames, "
+		  "left_out, still_running, not_traced, not_probed, regions_unseen (parallel "
+		  "regions without a probe at their end), processes_made (no estimate includes the "
+		  "cost of creating processes), not_looked_for, unattributed, clocks (of several "
+		  "recordings). Later versions may add kinds" },
 	{ "pid", EMIT_U32, RM(pid), .flags = FIELDS_ZERO,
-	  .help = "process that the remark is about; null: no particular process" },
-	{ "interim", EMIT_INTERIM, .help = "true in an interim report" },
+	  .help = "process id of the process that the remark is about; null: no particular "
+		  "process" },
+	{ "interim", EMIT_INTERIM,
+	  .help = "true: the record belongs to an interim report (SIGUSR1)" },
 	{ "text", EMIT_STRING, RM(text),
-	  .help = "what was not seen, or was seen only in part, in a sentence" },
+	  .help = "a sentence that says what was not seen, or was seen only in part" },
 	END
 };
 const struct emit_record fields_rec_remark = {
 	"remark", sizeof(struct remark), remark_fields,
-	"What the report lacks, or has only in part, and what to do about it"
+	"Something that the report lacks, or has only in part, and what to do about it"
 };
 
 /* --- end -------------------------------------------------------------------------------------- */
@@ -886,73 +975,81 @@ const struct emit_record fields_rec_remark = {
 #define RV VIA(fields_end, report)
 #define RE(m) RV, AT(report, m)
 static const struct emit_field end_fields[] = {
-	{ "episodes", EMIT_U64, RE(episodes), .help = "complete episodes of all processes" },
+	{ "episodes", EMIT_U64, RE(episodes),
+	  .help = "number of complete episodes of all processes" },
 	{ "incomplete", EMIT_U64, RE(incomplete),
-	  .help = "incomplete episodes, which no figure of imbalance includes" },
-	{ "ambiguous", EMIT_U64, RE(ambiguous), .help = "episodes with uncertain membership" },
+	  .help = "number of incomplete episodes; no figure of imbalance includes them" },
+	{ "ambiguous", EMIT_U64, RE(ambiguous),
+	  .help = "number of ambiguous episodes: it is uncertain which threads belong to them" },
 	{ "crossings", EMIT_U64, RE(crossings),
-	  .help = "number of crossings (a crossing is one thread passing a barrier once)" },
+	  .help = "number of crossings: passages of one thread through a barrier" },
 	{ "hangs", EMIT_U32, RE(nhangs),
-	  .help = "barriers that had not opened and at which threads still waited" },
-	{ "elapsed_ns", EMIT_NS, AT(fields_end, elapsed_ns), .help = "traced time" },
+	  .help = "number of barriers at which threads still waited when tracing ended" },
+	{ "elapsed_ns", EMIT_NS, AT(fields_end, elapsed_ns),
+	  .help = "elapsed time from the start to the end of tracing" },
 	{ "from_ns", EMIT_NS, RE(extent.from_ns), .flags = FIELDS_ZERO,
-	  .help = "start of the part of the run that is covered, relative to clock_start_ns; null: "
-		  "from the start of the run" },
+	  .help = "start of the part of the run that the report covers (--from), relative to "
+		  "clock_start_ns; null: the start of the run" },
 	{ "to_ns", EMIT_NS, RE(extent.to_ns), .flags = FIELDS_ZERO,
-	  .help = "end of the part of the run that is covered, relative to clock_start_ns; null: "
-		  "to the end of the run" },
+	  .help = "end of the part of the run that the report covers (--to), relative to "
+		  "clock_start_ns; null: the end of the run" },
 	{ "rows", EMIT_STRING, RE(extent.rows),
-	  .help = "barriers and threads that have rows; null: all" },
-	{ "produced", EMIT_U64, RE(produced), .help = "records produced: consumed + lost_total" },
-	{ "consumed", EMIT_U64, RE(consumed), .help = "records consumed" },
-	{ "lost_total", EMIT_U64, RE(lost), .help = "records lost" },
+	  .help = "barriers and threads that have rows in the report (--site, --thread); null: "
+		  "all" },
+	{ "produced", EMIT_U64, RE(produced),
+	  .help = "number of records produced: consumed + lost_total" },
+	{ "consumed", EMIT_U64, RE(consumed), .help = "number of records consumed" },
+	{ "lost_total", EMIT_U64, RE(lost), .help = "number of records lost" },
 	{ "lost", EMIT_MAP, RV, LIST(report, losses, nlosses), .sub = &rec_loss,
-	  .help = "lost records: {cause: number}" },
+	  .help = "number of lost records by cause: {cause: number}" },
 	{ "complete", EMIT_BOOL, RE(complete),
-	  .help = "nothing is missing: no records were lost; every process was traced to its "
-		  "end; unmet, arrivals_unseen and left_out are 0 or null; every file was read "
-		  "(remarks). No process has untraced barriers (untraced), may wait unseen "
-		  "(remark untraced), or ran a copy of code that holds probes (remarks copied, "
-		  "trapped). Every MPI rank was identified (ranks_gone)" },
+	  .help = "true: nothing is missing. No records were lost. Every process was traced to its "
+		  "end. unmet and arrivals_unseen are 0, and left_out is null. Every file was read "
+		  "(no remark unread). No process has barriers or waits that were not traced "
+		  "(untraced), and none ran a copy of code with probes (no remarks copied, "
+		  "trapped). Every MPI rank was identified (no remark ranks_gone)" },
 	{ "shed", EMIT_U32, RE(ndetached),
-	  .help = "number of processes that were not traced to their end because of "
-		  "--cost-limit: see shed_ns in their records" },
+	  .help = "number of processes that were not traced to their end because of --cost-limit; "
+		  "their records contain shed_ns" },
 	{ "shed_parts", EMIT_U32, RE(ndetached_parts),
-	  .help = "number of other processes with barriers that were not traced to the end "
-		  "because of --cost-limit: see sheds in their records" },
+	  .help = "number of other processes of which some barriers were not traced to the end "
+		  "because of --cost-limit; their records contain sheds" },
 	{ "tasks", EMIT_U32, RE(ntasks),
-	  .help = "number of processes that run OpenMP tasks and so have unknown efficiencies" },
-	{ "cut", EMIT_BOOL, RE(cut), .help = "the recording ends before the run did" },
+	  .help = "number of processes that run OpenMP tasks; their efficiencies are unknown" },
+	{ "cut", EMIT_BOOL, RE(cut), .help = "true: the recording ends before the end of the run" },
 	{ "aggregate", EMIT_BOOL, RE(aggregate),
-	  .help = "the kernel kept only sums (--aggregate): single episodes are not known" },
+	  .help = "true: the kernel kept only sums (--aggregate), so single episodes are unknown" },
 	{ "left_out", EMIT_STRING, RE(left_out),
-	  .help = "barrier families in the traced processes that the kernel cannot sum" },
+	  .help = "barrier families that the traced processes use but --aggregate does not "
+		  "support" },
 	{ "unmet", EMIT_U64, RE(unmet),
-	  .help = "crossings of barriers shared by processes, without a known episode" },
+	  .help = "number of crossings of barriers that processes share that could not be assigned "
+		  "to an episode" },
 	{ "arrivals_unseen", EMIT_U64, RE(arrivals_unseen),
-	  .help = "crossings that waited for arrivals that are not traced (std::latch)" },
+	  .help = "number of crossings that waited for threads with untraced arrivals "
+		  "(std::latch)" },
 	{ "crossing_cost_ns", EMIT_DOUBLE, RE(crossing_cost_ns),
-	  .help = "mean cost of tracing one crossing" },
+	  .help = "mean price of a crossing: the time that tracing adds to one crossing" },
 	{ "switch_cost_ns", EMIT_DOUBLE, RE(switch_cost_ns),
-	  .help = "cost of accounting each time a traced thread loses a CPU, is woken and gets "
-		  "a CPU again" },
+	  .help = "price of a context switch: the time that tracing adds when a traced thread "
+		  "loses a CPU, is woken and gets a CPU again" },
 	{ "switches_cost_ns", EMIT_NS, RE(switches_cost_ns),
-	  .help = "estimated total cost of this accounting, including processes that crossed no "
-		  "barrier" },
+	  .help = "estimated cost of tracing all context switches of traced threads, including "
+		  "processes that crossed no barrier" },
 	{ "rested_ns", EMIT_NS, RE(rested_ns),
-	  .help = "time of threads that switched 2,000 times in a second without crossing a "
-		  "barrier: accounting skips them for the rest of that second, and the time is "
-		  "unattributed" },
+	  .help = "time during which threads were not accounted for. A thread that switches 2,000 "
+		  "times in a second without crossing a barrier is not accounted for in the rest "
+		  "of that second" },
 	{ "tracer_cpu_ns", EMIT_NS, RE(tracer_cpu_ns),
 	  .help = "CPU time used by sbt-trace itself" },
 	END
 };
 const struct emit_record fields_rec_end = {
-	"end", sizeof(struct fields_end), end_fields, "The end of the output"
+	"end", sizeof(struct fields_end), end_fields, "The last record of the output"
 };
 /* The last line of the output always has the type "end", so interim reports need another type. */
 const struct emit_record fields_rec_interim = {
-	"interim", sizeof(struct fields_end), end_fields, "The end of an interim report"
+	"interim", sizeof(struct fields_end), end_fields, "The last record of an interim report"
 };
 
 #define RL(m, n) .type = EMIT_ARRAY, LIST(report, m, n), .help = "rows of a report"

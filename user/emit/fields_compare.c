@@ -100,13 +100,14 @@ static void cell_verdict(const void *rec, char *out, size_t size)
 #define IN(m) AT(compare_input, m)
 static const struct emit_field input_fields[] = {
 	{ "file", EMIT_STRING, IN(file), .help = "path of the recording" },
-	{ "complete", EMIT_BOOL, IN(complete), .help = "no records were lost" },
+	{ "complete", EMIT_BOOL, IN(complete), .help = "true: the recording lost no records" },
 	{ "shed", EMIT_BOOL, IN(detached),
-	  .help = "a process was not traced to its end because of --cost-limit, and its sums "
-		  "are unknown" },
+	  .help = "true: a process was not traced to its end because of --cost-limit, so the sums "
+		  "of this process are unknown" },
 	{ "shed_parts", EMIT_BOOL, IN(detached_parts),
-	  .help = "some barriers of a process were not traced to the end because of "
-		  "--cost-limit: their sums, and sums over all barriers, are unknown" },
+	  .help = "true: some barriers of a process were not traced to the end because of "
+		  "--cost-limit, so the sums of these barriers, and sums over all barriers, are "
+		  "unknown" },
 	END
 };
 static const struct emit_record rec_a = {
@@ -130,18 +131,23 @@ static const struct emit_field comparison_fields[] = {
 	{ "confidence", EMIT_RATIO, CM(confidence),
 	  .help = "confidence level of the tests and intervals" },
 	{ "fail_above", EMIT_DOUBLE, CM(fail_above),
-	  .help = "share by which a value may become worse (--fail-above); null: not given" },
-	{ "differences", EMIT_U32, CM(nrows), .help = "number of differences that follow" },
+	  .help = "limit of --fail-above: share by which a value may become worse; null: no limit "
+		  "was given" },
+	{ "differences", EMIT_U32, CM(nrows),
+	  .help = "number of records of type difference that follow" },
 	{ "tested", EMIT_U32, CM(tested), .help = "number of differences that were tested" },
 	{ "significant_count", EMIT_U32, CM(significant),
 	  .help = "number of tested differences that are significant" },
 	{ "regressions", EMIT_U32, CM(regressions),
-	  .help = "changes for the worse that are proven to exceed fail_above" },
+	  .help = "number of values that are worse by more than fail_above, with statistical "
+		  "significance" },
 	{ "suspects", EMIT_U32, CM(suspects),
-	  .help = "changes for the worse above fail_above that are not proven" },
-	{ "moved", EMIT_U32, CM(moved), .help = "call sites that were not matched by their id" },
-	{ "only_a", EMIT_U32, CM(only_a), .help = "call sites that exist only in A" },
-	{ "only_b", EMIT_U32, CM(only_b), .help = "call sites that exist only in B" },
+	  .help = "number of values that are worse by more than fail_above, but without "
+		  "statistical significance" },
+	{ "moved", EMIT_U32, CM(moved),
+	  .help = "number of call sites that were not matched by their id" },
+	{ "only_a", EMIT_U32, CM(only_a), .help = "number of call sites that exist only in A" },
+	{ "only_b", EMIT_U32, CM(only_b), .help = "number of call sites that exist only in B" },
 	END
 };
 const struct emit_record fields_rec_comparison = {
@@ -184,69 +190,79 @@ static const struct emit_names changes[] = {
 
 #define R(m) AT(compare_row, m)
 static const struct emit_field difference_fields[] = {
-	{ "scope", EMIT_ENUM, R(scope), .names = scopes, .help = "run, group, process or barrier" },
+	{ "scope", EMIT_ENUM, R(scope), .names = scopes,
+	  .help = "what the quantity belongs to: run, group, process or barrier" },
 	{ "barrier", EMIT_STRING, R(id),
-	  .help = "id of the barrier in A, or in B if A has no such barrier; null: the row is not "
-		  "about a barrier" },
-	{ "barrier_b", EMIT_STRING, R(id_b), .help = "id of the barrier in B, if it differs" },
+	  .help = "id of the barrier in A, or, if the barrier exists only in B, its id in B; null: "
+		  "the record is not about a barrier" },
+	{ "barrier_b", EMIT_STRING, R(id_b),
+	  .help = "id of the barrier in B, if it differs from the id in A" },
 	{ "label", EMIT_STRING, R(label), .heading = "where", .look = EMIT_NAME,
-	  .help = "label of the row in text output" },
+	  .help = "label of the barrier, process, group or run in text output" },
 	{ "matched", EMIT_ENUM, R(how), .names = hows,
-	  .help = "how the barrier was matched: id, name, place (function, file and line) or "
-		  "function" },
+	  .help = "how the barriers of A and B were matched: by id, name, place (function, file "
+		  "and line) or function (order in the function)" },
 	{ "only", EMIT_ENUM, R(only), .names = sides,
-	  .help = "a or b: present only in A or only in B" },
+	  .help = "a: exists only in A; b: exists only in B; null: exists in both" },
 	{ "pid_a", EMIT_U32, R(pid_a),
-	  .help = "process id in the first recording of A that has the process" },
+	  .help = "process id in A, in its first recording that contains the process" },
 	{ "pid_b", EMIT_U32, R(pid_b),
-	  .help = "process id in the first recording of B that has the process" },
+	  .help = "process id in B, in its first recording that contains the process" },
 	{ "comm", EMIT_STRING, R(comm), .help = "name of the process" },
 	{ "quantity", EMIT_STRING, R(quantity), .heading = "quantity", .look = EMIT_ID,
 	  .cell = cell_quantity,
 
-	    .help = "phase_ns, barrier_ns, lost_ns, release_ns (sums over a run), elapsed_ns, "
-	  	  "an efficiency, episodes, nthreads, or the name of a counter" },
-	{ "counter", EMIT_BOOL, R(counter), .help = "the quantity is a counter" },
-	{ "unit", EMIT_ENUM, R(unit), .names = units, .help = "ns, ratio or count" },
+	    .help = "name of the quantity: phase_ns, barrier_ns, lost_ns or release_ns (sums over "
+		  "a run), elapsed_ns, an efficiency, episodes, nthreads, or a counter" },
+	{ "counter", EMIT_BOOL, R(counter), .help = "true: the quantity is a counter" },
+	{ "unit", EMIT_ENUM, R(unit), .names = units,
+	  .help = "unit of the quantity: ns, ratio or count" },
 	{ "a", EMIT_DOUBLE, R(a), .heading = "A", .look = EMIT_NUMBER, .cell = cell_a,
-	  .help = "mean over the recordings of side A that have the value" },
+	  .help = "value of A: the mean over A's recordings in which the value is known" },
 	{ "b", EMIT_DOUBLE, R(b), .heading = "B", .look = EMIT_NUMBER, .cell = cell_b,
-	  .help = "mean over the recordings of side B that have the value" },
-	{ "difference", EMIT_DOUBLE, R(difference), .help = "b - a" },
+	  .help = "value of B: the mean over B's recordings in which the value is known" },
+	{ "difference", EMIT_DOUBLE, R(difference), .help = "value of B minus value of A" },
 	{ "ratio", EMIT_DOUBLE, R(ratio), .heading = "change", .look = EMIT_NUMBER,
-	  .cell = cell_change, .help = "b / a" },
+	  .cell = cell_change, .help = "value of B divided by value of A" },
 	{ "significant", EMIT_MAYBE, R(significant),
-	  .help = "more than noise: p_adjusted below 1 - confidence; null: not tested" },
+	  .help = "true: the difference is larger than the noise (p_adjusted is below 1 - "
+		  "confidence); null: not tested" },
 	{ "low", EMIT_DOUBLE, R(low), .heading = "interval", .look = EMIT_NUMBER,
 	  .cell = cell_interval, .help = "lower end of the confidence interval of the difference" },
 	{ "high", EMIT_DOUBLE, R(high),
 	  .help = "upper end of the confidence interval of the difference" },
-	{ "p", EMIT_DOUBLE, R(p), .help = "two-sided p of this test alone" },
+	{ "p", EMIT_DOUBLE, R(p),
+	  .help = "two-sided p value of this test, not adjusted for the number of tests" },
 	{ "p_adjusted", EMIT_DOUBLE, R(p_holm), .heading = "p", .look = EMIT_NUMBER, .cell = cell_p,
-	  .help = "p adjusted by Holm's method over all rows of this quantity and scope" },
-	{ "t", EMIT_DOUBLE, R(t), .help = "statistic of the test; also null if nothing varies" },
+	  .help = "p value, adjusted by Holm's method for the number of tests of this quantity in "
+		  "this scope" },
+	{ "t", EMIT_DOUBLE, R(t),
+	  .help = "t statistic of the test; null: not tested, or no value varies" },
 	{ "df", EMIT_DOUBLE, R(df), .help = "degrees of freedom of the test" },
 	{ "test", EMIT_ENUM, R(test), .names = tests,
-	  .help = "kind of test: welch (over recordings), single (one recording against several) "
-		  "or episodes (over parts of one run per side, without the noise between runs); "
-		  "null: not tested" },
+	  .help = "test that was made: welch (several recordings on each side), single (one "
+		  "recording on one side) or episodes (one recording on each side: parts of the "
+		  "runs are compared, so differences between runs are not seen); null: not "
+		  "tested" },
 	{ "runs_a", EMIT_U32, R(runs_a),
-	  .help = "number of recordings of side A that have the value" },
+	  .help = "number of A's recordings in which the value is known" },
 	{ "runs_b", EMIT_U32, R(runs_b),
-	  .help = "number of recordings of side B that have the value" },
+	  .help = "number of B's recordings in which the value is known" },
 	{ "stddev_a", EMIT_DOUBLE, R(stddev_a),
-	  .help = "standard deviation of the sample of side A's recordings" },
+	  .help = "sample standard deviation of the value over A's recordings" },
 	{ "stddev_b", EMIT_DOUBLE, R(stddev_b),
-	  .help = "standard deviation of the sample of side B's recordings" },
+	  .help = "sample standard deviation of the value over B's recordings" },
 	{ "change", EMIT_ENUM, R(change), .names = changes, .heading = "", .look = EMIT_ID,
 	  .cell = cell_verdict,
-	  .help = "for a significant difference: worse, better, or, if it is neither, more or "
-		  "less" },
+	  .help = "direction of a significant difference: worse or better; for quantities that are "
+		  "neither good nor bad, more or less" },
 	{ "regression", EMIT_MAYBE, R(regression),
-	  .help = "proven to be worse by more than fail_above; null: not requested" },
+	  .help = "true: the value is worse by more than fail_above, with statistical "
+		  "significance; null: --fail-above does not test this value" },
 	{ "p_worse", EMIT_DOUBLE, R(p_worse),
-	  .help = "one-sided p that the value is not worse by more than fail_above, adjusted "
-		  "(Holm) over all requested rows" },
+	  .help = "one-sided p value of the hypothesis that the value is not worse by more than "
+		  "fail_above, adjusted by Holm's method for the number of values that "
+		  "--fail-above tests" },
 	END
 };
 const struct emit_record fields_rec_difference = {

@@ -13,15 +13,19 @@ static const struct emit_names states[] = {
 #define D(m) AT(doctor_feature, m)
 static const struct emit_field doctor_fields[] = {
 	{ "feature", EMIT_STRING, D(name),
-	  .help = "name of a feature of the kernel or the machine; trace is the verdict: whether "
-		  "programs can be traced" },
-	{ "group", EMIT_STRING, D(group), .help = "rights, kernel, probes, ..." },
+	  .help = "name of the feature; the feature trace is the verdict: whether programs can be "
+		  "traced" },
+	{ "group", EMIT_STRING, D(group),
+	  .help = "group of features: rights, kernel, probes and so on" },
 	{ "state", EMIT_ENUM, D(state), .names = states,
-	  .help = "yes, no, instead (something else is used), or null (it could not be tried)" },
-	{ "needed", EMIT_BOOL, D(needed), .help = "nothing can be traced without it" },
-	{ "found", EMIT_CHARS, D(found), .help = "what is available, or why it is not" },
-	{ "instead", EMIT_CHARS, D(instead), .help = "what is used instead" },
-	{ "remedy", EMIT_CHARS, D(remedy), .help = "how to get the feature" },
+	  .help = "state of the feature: yes (available), no, or instead (something else is used); "
+		  "null: could not be tested" },
+	{ "needed", EMIT_BOOL, D(needed),
+	  .help = "true: nothing can be traced without this feature" },
+	{ "found", EMIT_CHARS, D(found),
+	  .help = "what was found: what is available, or why the feature is not available" },
+	{ "instead", EMIT_CHARS, D(instead), .help = "what is used instead of the feature" },
+	{ "remedy", EMIT_CHARS, D(remedy), .help = "how to make the feature available" },
 	END
 };
 const struct emit_record fields_rec_doctor = {

@@ -42,7 +42,8 @@ static const struct emit_field frame_fields[] = {
 	FIELDS_SOURCE_OF(hang_frame, "name of the function"),
 	{ "inlined", EMIT_STRING, F(inlined),
 	  .help = "function into which this function was inlined" },
-	{ "address", EMIT_U64, F(address), .flags = FIELDS_ZERO, .help = "address in the process" },
+	{ "address", EMIT_U64, F(address), .flags = FIELDS_ZERO,
+	  .help = "address of the instruction in the process" },
 	END
 };
 const struct emit_record fields_rec_frame = {
@@ -53,8 +54,9 @@ const struct emit_record fields_rec_frame = {
 static const struct emit_field arrived_fields[] = {
 	FIELDS_THREAD_OF(report_hang_arrived),
 	{ "arrive_ns", EMIT_T_NS, A(arrive_ns),
-	  .help = "time of arrival, relative to clock_start_ns" },
-	{ "waited_ns", EMIT_NS, A(waited_ns), .help = "time waited since the arrival" },
+	  .help = "time of the thread's arrival, relative to clock_start_ns" },
+	{ "waited_ns", EMIT_NS, A(waited_ns),
+	  .help = "time that the thread has waited since its arrival" },
 	FIELDS_SOURCE_OF(report_hang_arrived, "function that contains the call site"),
 	END
 };
@@ -67,22 +69,22 @@ static const struct emit_record rec_arrived = {
 static const struct emit_field missing_fields[] = {
 	FIELDS_THREAD_OF(report_hang_missing),
 	{ "why", EMIT_ENUM, M(why), .names = known_names,
-	  .help = "why the thread is expected: past (it took part in the last episode), call (an "
-		  "MPI call waits for its rank), team (the runtime lists it in the team), count "
-		  "(the barrier's count equals the number of threads of the process) or process "
-		  "(a guess: it is a thread of the process)" },
+	  .help = "why the thread is expected at the barrier. past: it took part in the last "
+		  "episode. call: an MPI call waits for its rank. team: the runtime lists it in "
+		  "the team. count: the barrier's count equals the number of threads of the "
+		  "process. process: a guess, because it is a thread of the process" },
 	{ "state", EMIT_ENUM, M(state), .names = thread_state_names,
-	  .help = "running (on a CPU), runnable (waits for a CPU), blocked (waits for anything "
-		  "else), stopped (by a signal or a debugger) or exited" },
+	  .help = "state of the thread: running (on a CPU), runnable (waits for a CPU), blocked "
+		  "(waits for anything else), stopped (by a signal or a debugger) or exited" },
 	{ "blocked_on", EMIT_STRING, M(blocked_on),
 	  .help = "what the thread is blocked on, in words" },
 	{ "holder", EMIT_U32, M(holder), .flags = FIELDS_ZERO,
-	  .help = "tid of the thread that holds what this thread waits for, or of the thread "
-		  "that must exit first" },
-	{ "syscall", EMIT_STRING, M(syscall), .help = "system call that the thread is in" },
+	  .help = "thread id of the thread that holds the lock for which this thread waits, or "
+		  "that must exit before this thread can continue" },
+	{ "syscall", EMIT_STRING, M(syscall), .help = "system call in which the thread is" },
 	{ "wchan", EMIT_STRING, M(wchan), .help = "kernel function in which the thread waits" },
 	{ "sampled", EMIT_BOOL, M(sampled),
-	  .help = "the thread was running: its stack is a sample" },
+	  .help = "true: the thread was running, so its stack is one sample" },
 	{ "stack", EMIT_ARRAY, LIST(report_hang_missing, frames, nframes), .sub = &fields_rec_frame,
 	  .help = "frames of the thread's stack, innermost first" },
 	END
@@ -96,9 +98,10 @@ static const struct emit_record rec_missing = {
 static const struct emit_field link_fields[] = {
 	FIELDS_THREAD_OF(report_hang_link),
 	{ "waits_for", EMIT_STRING, L(waits_for),
-	  .help = "what the thread waits for: a lock, a barrier, a thread's end" },
+	  .help = "what the thread waits for: a lock, a barrier, or another thread's end" },
 	{ "next", EMIT_U32, L(next),
-	  .help = "tid of the thread that holds the lock, is missing at the barrier, or must end" },
+	  .help = "thread id of the next thread in the cycle: it holds the lock, is missing at the "
+		  "barrier, or has to end" },
 	END
 };
 static const struct emit_record rec_link = {
@@ -110,31 +113,37 @@ static const struct emit_record rec_link = {
 static const struct emit_field hang_fields[] = {
 	{ "barrier", EMIT_CHARS, H(id), .flags = FIELDS_KEY, .help = "id of the barrier" },
 	{ "label", EMIT_CHARS, H(label), .help = "label of the barrier in text output" },
-	{ "pid", EMIT_U32, H(pid), .flags = FIELDS_KEY, .help = "process of the first arrival" },
+	{ "pid", EMIT_U32, H(pid), .flags = FIELDS_KEY,
+	  .help = "process id of the thread that arrived first" },
 	{ "comm", EMIT_STRING, H(comm), .help = "name of the process" },
-	{ "family", EMIT_STRING, H(family), .help = "pthread, gomp, ..." },
+	{ "family", EMIT_STRING, H(family),
+	  .help = "family of the barrier: pthread, gomp and so on" },
 	FIELDS_SOURCE_OF(report_hang, "function that contains the call site"),
 	{ "count", EMIT_U32, H(count), .flags = FIELDS_ZERO,
-	  .help = "number of threads that must arrive" },
+	  .help = "number of threads that must arrive before the barrier opens" },
 	{ "t_ns", EMIT_T_NS, H(t_ns), .flags = FIELDS_KEY,
-	  .help = "time when sbt-trace examined the barrier, relative to clock_start_ns" },
-	{ "waited_ns", EMIT_NS, H(waited_ns), .help = "time since the first arrival" },
+	  .help = "time when the barrier was examined for this report, relative to "
+		  "clock_start_ns" },
+	{ "waited_ns", EMIT_NS, H(waited_ns),
+	  .help = "time from the first arrival at the barrier to t_ns" },
 	{ "told", EMIT_U32, H(reported), .help = "number of earlier reports of this hang" },
 	{ "over", EMIT_BOOL, H(over),
-	  .help = "the barrier has opened after all; the other values are from the last report" },
+	  .help = "true: the barrier has opened, so the hang is over; the other fields are those "
+		  "of the previous report" },
 	{ "verdict", EMIT_ENUM, H(verdict), .names = verdict_names,
-	  .help = "deadlock (a proven cycle of waits), never-fills (a missing thread exited or "
-		  "waits forever), long-phase (a missing thread is on a CPU or waits for a CPU), "
-		  "outside (a missing thread waits for a file, a child process or a timeout) or "
-		  "unknown" },
+	  .help = "verdict. deadlock: a proven cycle of waits. never-fills: a missing thread has "
+		  "exited, or waits forever. long-phase: a missing thread is on a CPU or waits for "
+		  "a CPU. outside: a missing thread waits for a file, a child process or a "
+		  "timeout. unknown: none of these is known to be true" },
 	{ "guess", EMIT_BOOL, H(guess),
-	  .help = "the set of threads that must arrive is not certain" },
+	  .help = "true: it is uncertain which threads must arrive" },
 	{ "arrived", EMIT_ARRAY, LIST(report_hang, arrived, narrived), .sub = &rec_arrived,
-	  .help = "arrived threads, by arrival" },
+	  .help = "threads that have arrived, in the order of arrival" },
 	{ "missing", EMIT_ARRAY, LIST(report_hang, missing, nmissing), .sub = &rec_missing,
-	  .help = "missing threads, most informative first" },
+	  .help = "threads that have not arrived; the threads that best explain the hang are "
+		  "first" },
 	{ "cycle", EMIT_ARRAY, LIST(report_hang, cycle, ncycle), .sub = &rec_link,
-	  .help = "cycle of waits of a deadlock" },
+	  .help = "cycle of waits, if the verdict is deadlock" },
 	{ "text", EMIT_CHARS, H(text), .help = "the hang in a sentence" },
 	END
 };
@@ -149,27 +158,30 @@ static const struct emit_field thread_fields[] = {
 	{ "tid", EMIT_U32, T(tid), .flags = FIELDS_KEY, .help = "thread id" },
 	{ "comm", EMIT_STRING, T(comm), .help = "name of the thread" },
 	{ "state", EMIT_ENUM, T(state), .names = thread_state_names,
-	  .help = "running (on a CPU), runnable (waits for a CPU), blocked (waits for anything "
-		  "else), stopped (by a signal or a debugger) or exited" },
+	  .help = "state of the thread: running (on a CPU), runnable (waits for a CPU), blocked "
+		  "(waits for anything else), stopped (by a signal or a debugger) or exited" },
 	{ "blocked_on", EMIT_STRING, T(blocked_on),
 	  .help = "what the thread is blocked on, in words" },
-	{ "syscall", EMIT_STRING, T(syscall), .help = "system call that the thread is in" },
+	{ "syscall", EMIT_STRING, T(syscall), .help = "system call in which the thread is" },
 	{ "wchan", EMIT_STRING, T(wchan), .help = "kernel function in which the thread waits" },
-	{ "oncpu_ns", EMIT_NS, T(oncpu_ns), .help = "time on a CPU since its start" },
+	{ "oncpu_ns", EMIT_NS, T(oncpu_ns),
+	  .help = "time that the thread has spent on a CPU since it started" },
 	{ "runq_ns", EMIT_NS, T(runq_ns),
-	  .help = "time ready to run without a CPU since its start" },
+	  .help = "time that the thread has been ready to run without a CPU since it started" },
 	{ "registers", EMIT_STRING, T(registers),
-	  .help = "how its registers were read: iterator, proc (only stack pointer and "
-		  "instruction pointer) or sample" },
+	  .help = "how the thread's registers were read: iterator (BPF iterator over tasks), proc "
+		  "(only stack pointer and instruction pointer, from /proc) or sample (the thread "
+		  "was running)" },
 	{ "sampled", EMIT_BOOL, T(sampled),
-	  .help = "the thread was running: its stack is a sample" },
-	{ "truncated", EMIT_BOOL, T(truncated), .help = "the stack lacks the outermost function" },
+	  .help = "true: the thread was running, so its stack is one sample" },
+	{ "truncated", EMIT_BOOL, T(truncated),
+	  .help = "true: the stack is cut short: it does not reach the outermost function" },
 	{ "stack", EMIT_ARRAY, LIST(emit_thread, frames, nframes), .sub = &fields_rec_frame,
 	  .help = "frames of the thread's stack, innermost first" },
 	END
 };
 const struct emit_record fields_rec_where = {
 	"thread", sizeof(struct emit_thread), thread_fields,
-	"sbt-trace hang: where one thread of a process is"
+	"sbt-trace hang: the state and the stack of one thread"
 };
 /* clang-format on */

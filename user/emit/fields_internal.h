@@ -22,15 +22,17 @@ extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec
  */
 #define FIELDS_SOURCE_OF(s, what) \
 	{ "function", EMIT_STRING, AT(s, function), .help = (what) }, \
-	{ "file", EMIT_STRING, AT(s, file), .help = "source file" }, \
-	{ "line", EMIT_U32, AT(s, line), .flags = FIELDS_ZERO, .help = "source line" }, \
-	{ "module", EMIT_STRING, AT(s, module), .help = "program or library" }
+	{ "file", EMIT_STRING, AT(s, file), .help = "path of the source file" }, \
+	{ "line", EMIT_U32, AT(s, line), .flags = FIELDS_ZERO, \
+	  .help = "line in the source file" }, \
+	{ "module", EMIT_STRING, AT(s, module), \
+	  .help = "file of the program or library that contains the code" }
 
 /* Rows for a thread: .tid, .pid, .index and .comm of struct s. */
 #define FIELDS_THREAD_OF(s) \
 	{ "tid", EMIT_U32, AT(s, tid), .flags = FIELDS_KEY, .help = "thread id" }, \
 	{ "pid", EMIT_U32, AT(s, pid), .help = "process id" }, \
-	{ "index", EMIT_U32, AT(s, index), .help = "number of the thread in reports" }, \
+	{ "index", EMIT_U32, AT(s, index), .help = "number of the thread, as reports show it" }, \
 	{ "comm", EMIT_STRING, AT(s, comm), .help = "name of the thread" }
 
 #define PART .look = EMIT_COMMON, .views = FIELDS_PARTS, .flags = FIELDS_DROP
@@ -49,33 +51,38 @@ extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec
 #define FIELDS_PARTS_OF(s) \
 	SBT_PART_ONCPU(FIELDS_PART_TIME, s) \
 	{ NULL, EMIT_NS, AT(s, parts.fault_ns), .heading = "in page\nfaults", PART, \
-	  .help = "part of oncpu_ns: handling page faults" }, \
+	  .help = "part of oncpu_ns in which the kernel handled page faults" }, \
 	SBT_PART_RUNQ(FIELDS_PART_TIME, s) \
 	{ "blocked_ns", EMIT_OBJECT, AT(s, parts.blocked_ns), .sub = &fields_rec_blocked, \
-	  .flags = FIELDS_ANY, .help = "part of work_ns: blocked, by reason" }, \
+	  .flags = FIELDS_ANY, \
+	  .help = "part of work_ns in which the thread was blocked, by reason" }, \
 	SBT_PART_REASONS(FIELDS_PART_REASON, s) \
 	{ "unattributed_ns", EMIT_NS, AT(s, parts.unattributed_ns), \
 	  .heading = "unattri-\nbuted", PART, \
 	  .help = "part of work_ns that is in no other part" }, \
 	SBT_PART_TIMES(FIELDS_PART_TIME, s) \
 	{ "spin_ns", EMIT_NS, AT(s, parts.spin_ns), .heading = "spins in\nbarrier", PART, \
-	  .help = "on a CPU inside the barrier: not part of work_ns" }, \
+	  .help = "time on a CPU inside the barrier; not part of work_ns" }, \
 	{ "late_ns", EMIT_NS, AT(s, parts.late_ns), .heading = "out late:\nno CPU", PART, \
-	  .help = "ready to run inside the barrier: not part of work_ns" }, \
+	  .help = "time ready to run, but without a CPU, inside the barrier; not part of " \
+		  "work_ns" }, \
 	SBT_PART_COUNTS(FIELDS_PART_COUNT, s)
 
 /* Rows for .counters and .ncounters of struct s, an array of struct report_counter. */
 #define FIELDS_COUNTERS_OF(s) \
 	{ "counters", EMIT_MAP, LIST(s, counters, ncounters), .sub = &fields_rec_value, \
-	  .help = "counters outside barriers: {name: value}" }, \
+	  .help = "counts of events outside barriers: {name: value}" }, \
 	{ "counters_inside", EMIT_MAP, LIST(s, counters, ncounters), .sub = &fields_rec_value, \
-	  .value = 2, .flags = FIELDS_MORE, .help = "counters inside barriers" }, \
+	  .value = 2, .flags = FIELDS_MORE, \
+	  .help = "counts of events inside barriers: {name: value}" }, \
 	{ "counters_scaled", EMIT_MAP, LIST(s, counters, ncounters), .sub = &fields_rec_value, \
 	  .value = 3, .flags = FIELDS_MORE, \
-	  .help = "whether each counter was multiplexed, so that its count is an estimate" }, \
+	  .help = "{name: true or false}; true: the counter was multiplexed, so its count is an " \
+		  "estimate" }, \
 	{ "counters_least", EMIT_MAP, LIST(s, counters, ncounters), .sub = &fields_rec_value, \
 	  .value = 4, .flags = FIELDS_MORE | FIELDS_HAS, \
-	  .help = "for each counter that is null: its count in the time for which it is known" }
+	  .help = "for each counter with the value null: what it counted in the time for " \
+		  "which its count is known" }
 
 /* clang-format on */
 #endif /* EMIT_FIELDS_INTERNAL_H */

@@ -60,13 +60,14 @@ static void cell_max(const void *rec, char *out, size_t size)
 
 #define CO(m) AT(series_counter, m)
 static const struct emit_field counter_fields[] = {
-	{ "name", EMIT_STRING, CO(name), .help = "name as requested" },
-	{ "mean", EMIT_DOUBLE, CO(mean), .help = "mean over the runs of the sum over all threads" },
-	{ "stddev", EMIT_DOUBLE, CO(stddev), .help = "standard deviation of the sample of runs" },
+	{ "name", EMIT_STRING, CO(name), .help = "name of the counter, as the user wrote it" },
+	{ "mean", EMIT_DOUBLE, CO(mean), .help = "mean over the runs of the count of all threads" },
+	{ "stddev", EMIT_DOUBLE, CO(stddev),
+	  .help = "sample standard deviation of this value over the runs" },
 	{ "per_thread", EMIT_DOUBLE, CO(per_thread),
-	  .help = "mean divided by the number of threads that crossed barriers" },
+	  .help = "mean, divided by the number of threads that crossed barriers" },
 	{ "to_base", EMIT_DOUBLE, CO(normalised),
-	  .help = "mean divided by the mean at the base (the point to which the ratios refer)" },
+	  .help = "mean, divided by the mean of the base" },
 	END
 };
 static const struct emit_record rec_counter = {
@@ -79,37 +80,38 @@ static const struct emit_field site_fields[] = {
 	{ "where", EMIT_STRING, SI(label), .heading = "site", .look = EMIT_NAME,
 	  .help = "label of the call site in text output" },
 	{ "phase_ns", EMIT_NS, SI(phase.mean), .heading = "phase", .look = EMIT_MEAN,
-	  .help = "phase time of a run, mean over the runs" },
+	  .help = "sum of the phase times in a run, as the mean over the runs" },
 	{ "phase_stddev_ns", EMIT_NS, SI(phase.stddev),
-	  .help = "standard deviation of the sample of runs" },
+	  .help = "sample standard deviation of this value over the runs" },
 	{ "work_ns", EMIT_NS, SI(work_ns),
-	  .help = "phase_ns - barrier_ns: time up to the first arrivals" },
+	  .help = "phase_ns - barrier_ns: the part of the phases before the first arrival" },
 	{ "barrier_ns", EMIT_NS, SI(barrier.mean), .heading = "of it\nbarrier", .look = EMIT_MEAN,
-	  .help = "barrier time of a run, mean over the runs" },
+	  .help = "sum of the barrier times in a run, as the mean over the runs" },
 	{ "barrier_stddev_ns", EMIT_NS, SI(barrier.stddev),
-	  .help = "standard deviation of the sample of runs" },
+	  .help = "sample standard deviation of this value over the runs" },
 	{ "lost_ns", EMIT_NS, SI(lost.mean),
-	  .help = "sum of the waits in a run, mean over the runs" },
+	  .help = "sum of the waits of all threads in a run, as the mean over the runs" },
 	{ "lost_stddev_ns", EMIT_NS, SI(lost.stddev),
-	  .help = "standard deviation of the sample of runs" },
+	  .help = "sample standard deviation of this value over the runs" },
 	{ "share", EMIT_RATIO, SI(share), .heading = "of\nall", .look = EMIT_NUMBER,
-	  .help = "phase_ns divided by the sum of phase_ns over all sites" },
+	  .help = "phase_ns, divided by the sum of phase_ns over all sites" },
 	{ "barrier_share", EMIT_RATIO, SI(barrier_share), .heading = "of it\nbarrier",
-	  .look = EMIT_NUMBER, .help = "barrier_ns divided by the sum of phase_ns over all sites" },
+	  .look = EMIT_NUMBER,
+	  .help = "barrier_ns, divided by the sum of phase_ns over all sites" },
 	{ "idle_min_ns", EMIT_NS, SI(idle.min), .heading = "threads'\nwait: min", .look = EMIT_MEAN,
-	  .help = "sum of a thread's waits in a run, averaged over the runs: minimum over the "
-		  "threads" },
+	  .help = "idle time of the least idle thread: the sum of its waits in a run, as the mean "
+		  "over the runs" },
 	{ "idle_mean_ns", EMIT_NS, SI(idle.mean), .heading = "mean", .look = EMIT_MEAN,
-	  .help = "sum of a thread's waits in a run, averaged over the runs: mean over the "
-		  "threads" },
+	  .help = "mean idle time of a thread: the sum of its waits in a run, as the mean over the "
+		  "runs" },
 	{ "idle_max_ns", EMIT_NS, SI(idle.max), .heading = "max", .look = EMIT_MEAN,
-	  .help = "sum of a thread's waits in a run, averaged over the runs: maximum over the "
-		  "threads" },
+	  .help = "idle time of the most idle thread: the sum of its waits in a run, as the mean "
+		  "over the runs" },
 	{ "idle_stddev_ns", EMIT_NS, SI(idle.stddev), .heading = "stddev", .look = EMIT_MEAN,
-	  .help = "sum of a thread's waits in a run, averaged over the runs: standard deviation "
-		  "over all threads" },
+	  .help = "standard deviation of the threads' idle times (the sum of a thread's waits in a "
+		  "run, as the mean over the runs)" },
 	{ "counters", EMIT_ARRAY, LIST(series_site, counters, ncounters), .sub = &rec_counter,
-	  .help = "counters of its phases" },
+	  .help = "counters, added up over the phases that end at the site" },
 	END
 };
 const struct emit_record fields_rec_series_site = {
@@ -121,51 +123,57 @@ const struct emit_record fields_rec_series_site = {
 static const struct emit_field series_fields[] = {
 	{ "label", EMIT_STRING, PO(label), .flags = FIELDS_KEY, .heading = "point",
 	  .look = EMIT_NAME,
-	  .help = "label given by the user; otherwise what distinguishes these recordings" },
-	{ "row", EMIT_STRING, PO(row), .help = "ROW of a label ROW/COLUMN; otherwise the label" },
-	{ "column", EMIT_STRING, PO(column), .help = "COLUMN of a label ROW/COLUMN" },
+	  .help = "label that the user gave to the recordings; otherwise what distinguishes them "
+		  "from the other recordings" },
+	{ "row", EMIT_STRING, PO(row),
+	  .help = "ROW, if the label is ROW/COLUMN; otherwise the label" },
+	{ "column", EMIT_STRING, PO(column),
+	  .help = "COLUMN, if the label is ROW/COLUMN; otherwise null" },
 	{ "runs", EMIT_U32, PO(runs), .heading = "runs", .look = EMIT_NUMBER,
 	  .help = "number of recordings with this label" },
 	{ "lossy", EMIT_U32, PO(lossy), .help = "number of recordings that lost records" },
 	{ "shed_parts", EMIT_U32, PO(detached_parts),
-	  .help = "number of recordings in which barriers of a process were not traced to the "
-		  "end because of --cost-limit: the sums over sites do not cover the whole run" },
+	  .help = "number of recordings in which some barriers were not traced to the end because "
+		  "of --cost-limit; their sums over sites do not cover the whole run" },
 	{ "shed", EMIT_U32, PO(detached),
-	  .help = "number of recordings in which a process was not traced to its end because "
-		  "of --cost-limit: their time is unknown" },
+	  .help = "number of recordings in which a process was not traced to its end because of "
+		  "--cost-limit; the time of these recordings is unknown" },
 	{ "nthreads", EMIT_U32, PO(threads), .heading = "threads", .look = EMIT_NUMBER,
 	  .cell = cell_threads,
-	  .help = "number of threads that crossed barriers, if it is the same in all runs" },
+	  .help = "number of threads that crossed barriers; null: it is not the same in all runs" },
 	{ "time_ns", EMIT_NS, PO(time.mean), .heading = "time", .look = EMIT_MEAN,
-	  .help = "mean over the runs of the time of the longest process or group (for a process "
-		  "that was traced from start to end: its whole life)" },
+	  .help = "time of a run, as the mean over the runs: the time of the longest process or "
+		  "group. For a process that was traced from start to end, this is its whole "
+		  "life" },
 	{ "time_stddev_ns", EMIT_NS, PO(time.stddev), .heading = "stddev", .look = EMIT_NUMBER,
-	  .cell = cell_stddev, .help = "standard deviation of the sample of runs" },
+	  .cell = cell_stddev, .help = "sample standard deviation of this value over the runs" },
 	{ "time_min_ns", EMIT_NS, PO(time.min), .heading = "min", .look = EMIT_NUMBER,
 	  .cell = cell_min, .help = "time of the fastest run" },
 	{ "time_max_ns", EMIT_NS, PO(time.max), .heading = "max", .look = EMIT_NUMBER,
 	  .cell = cell_max, .help = "time of the slowest run" },
 	{ "recording_time", EMIT_BOOL, PO(whole),
-	  .help = "no barrier was crossed in one of the recordings: its time is the length of "
-		  "the recording" },
+	  .help = "true: in at least one of the recordings no barrier was crossed; the time of "
+		  "such a recording is its length" },
 	{ "base", EMIT_STRING, AT(fields_series, base),
-	  .help = "label of the base: the point with which the ratios compare" },
+	  .help = "label of the base: the point to which normalised, speedup and efficiency "
+		  "refer" },
 	{ "normalised", EMIT_DOUBLE, PO(normalised), .heading = "to\nbase", .look = EMIT_NUMBER,
-	  .cell = cell_normalised, .help = "time_ns divided by time_ns of the base" },
+	  .cell = cell_normalised, .help = "time_ns, divided by the time_ns of the base" },
 	{ "speedup", EMIT_DOUBLE, PO(speedup), .heading = "speedup", .look = EMIT_FRACTION,
-	  .help = "time_ns of the base divided by time_ns" },
+	  .help = "time_ns of the base, divided by time_ns" },
 	{ "efficiency", EMIT_DOUBLE, PO(efficiency), .heading = "effi-\nciency",
 	  .look = EMIT_FRACTION,
-	  .help = "speedup divided by the ratio of its threads to the base's threads" },
+	  .help = "speedup, divided by the ratio of the number of threads to that of the base" },
 	{ "counters", EMIT_ARRAY, PV, LIST(series_point, counters, ncounters), .sub = &rec_counter,
-	  .help = "counters of all processes" },
+	  .help = "counters, added up over all processes" },
 	{ "sites", EMIT_ARRAY, PV, LIST(series_point, sites, nsites),
-	  .sub = &fields_rec_series_site, .help = "call sites, by first episode" },
+	  .sub = &fields_rec_series_site,
+	  .help = "call sites, in the order of their first episodes" },
 	END
 };
 const struct emit_record fields_rec_series = {
 	"series", sizeof(struct fields_series), series_fields,
-	"sbt-trace series: the averages over the recordings of one label"
+	"sbt-trace series: one point, that is, the averages over the recordings with one label"
 };
 
 const struct emit_record *const fields_of_series[] = { &fields_rec_series, NULL };

@@ -20,11 +20,14 @@ const struct emit_record fields_rec_blocked = {
 #define V(m) AT(report_counter, m)
 static const struct emit_field value_fields[] = {
 	{ "name", EMIT_STRING, V(name), .help = "name of the counter" },
-	{ "value", EMIT_U64, V(value), .help = "count outside barriers" },
-	{ "inside", EMIT_U64, V(inside), .help = "count inside barriers" },
-	{ "scaled", EMIT_BOOL, V(scaled), .help = "multiplexed: the values are estimates" },
+	{ "value", EMIT_U64, V(value),
+	  .help = "number of events that the threads caused outside barriers" },
+	{ "inside", EMIT_U64, V(inside),
+	  .help = "number of events that the threads caused inside barriers" },
+	{ "scaled", EMIT_BOOL, V(scaled),
+	  .help = "true: the counter was multiplexed, so the values are estimates" },
 	{ "least", EMIT_U64, V(least), .flags = FIELDS_ZERO,
-	  .help = "lower limit, if value is null" },
+	  .help = "lower limit of value, if value is null because it is unknown" },
 	END
 };
 const struct emit_record fields_rec_value = {
@@ -34,7 +37,8 @@ const struct emit_record fields_rec_value = {
 #define S(m) AT(report_callsite, m)
 static const struct emit_field frame_fields[] = {
 	FIELDS_SOURCE_OF(report_callsite, "name of the function"),
-	{ "offset", EMIT_U64, S(offset), .flags = FIELDS_ZERO, .help = "offset in the module" },
+	{ "offset", EMIT_U64, S(offset), .flags = FIELDS_ZERO,
+	  .help = "offset of the instruction in the module" },
 	{ "inlined", EMIT_STRING, S(inlined),
 	  .help = "functions into which this function was inlined" },
 	END
@@ -47,7 +51,8 @@ static const struct emit_record rec_frame = {
 static const struct emit_field part_fields[] = {
 	{ "name", EMIT_STRING, P(name), .help = "name of the part" },
 	{ "ns", EMIT_I64, P(ns),
-	  .help = "time of the last arriver minus time of the thread that it is compared with" },
+	  .help = "time of the last arriver in this part, minus the time of the median arriver in "
+		  "this part" },
 	END
 };
 static const struct emit_record rec_part = {
@@ -62,25 +67,28 @@ static const char *part_key(unsigned k)
 #define C(m) AT(report_cause, m)
 #define CAUSE_WHAT \
 	{ "dominant", EMIT_STRING, VIA(report_cause, dominant), AT(cause_row, name), \
-	  .help = "the part that explains most of the lateness; null: none" }, \
+	  .help = "name of the part that explains most of the lateness; null: no part does" }, \
 	{ "share", EMIT_RATIO, C(share), \
-	  .help = "share of the dominant part in the sum of the positive parts" }, \
+	  .help = "the dominant part, divided by the sum of all positive parts" }, \
 	{ "parts", EMIT_MAP, LIST(report_cause, parts, nparts), .sub = &rec_part, \
 	  .flags = FIELDS_HERE, .keys = part_key, \
-	  .help = "{name: ns}, largest first; negative: the last arriver had less of it" }, \
-	{ "lateness_ns", EMIT_NS, C(lateness_ns), .help = "sum of the parts" }
+	  .help = "parts of the lateness: {name: ns}, largest first. A part is negative if the " \
+		  "last arriver spent less time in it than the median arriver" }, \
+	{ "lateness_ns", EMIT_NS, C(lateness_ns), \
+	  .help = "lateness of the last arriver: the sum of the parts" }
 #define CAUSE_CULPRIT \
-	{ "culprit", EMIT_STRING, C(culprit), .help = "thread or resource behind the delay" }, \
+	{ "culprit", EMIT_STRING, C(culprit), \
+	  .help = "thread, lock, file or task that delayed the last arriver" }, \
 	{ "text", EMIT_CHARS, C(text), .help = "the cause in a sentence" }, \
 	{ "stack", EMIT_ARRAY, LIST(report_cause, frames, nframes), .sub = &rec_frame, \
-	  .help = "where the thread was blocked longest, innermost frame first" }
+	  .help = "stack of the last arriver where it was blocked longest, innermost frame first" }
 
 static const struct emit_field cause_fields[] = {
 	CAUSE_WHAT,
 	{ "episodes", EMIT_U64, C(episodes),
 	  .help = "number of episodes from which the cause was computed" },
 	{ "dominated", EMIT_U64, C(dominated),
-	  .help = "number of those episodes in which the dominant part was the largest" },
+	  .help = "number of these episodes in which the dominant part was the largest part" },
 	CAUSE_CULPRIT,
 	END
 };

@@ -192,8 +192,8 @@ static void begin_pass(struct ring_stream *s, uint64_t until_ns)
 }
 
 /*
- * Return to the kernel the space of the records that were read. The space of copied records has
- * already been returned.
+ * Give the space of the records that were read back to the kernel. The space of copied records has
+ * already been given back.
  */
 static void give_back(struct ring *ring)
 {
