@@ -52,8 +52,8 @@ static void test_libraries(void **state)
 	static const struct {
 		const char *file;
 		bool known;
-		unsigned int
-			traits; /* of the family; 0: the family has no functions in this library */
+		/* traits of its family; 0: the family has no functions in it */
+		unsigned int traits;
 	} files[] = {
 		{ "libgomp.so.1", true, FAMILY_OPENMP },
 		{ "libgomp-a34b3233.so.1.0.0", true, FAMILY_OPENMP },
