@@ -303,7 +303,7 @@ def test_what_it_cannot_do_is_refused(t):
         result = t.sbt("--aggregate", *options, "--", "true", rc=2)
         check_in("sentence", options[0], result.err)
     result = t.sbt("record", "--aggregate", "-o", t.path(), "--", "true", rc=2)
-    check_in("sentence", "not of record", result.err)
+    check_in("sentence", "record has no option --aggregate", result.err)
 
 
 def test_text(t):

@@ -176,11 +176,11 @@ def test_exec_at_once(t):
 
 def test_usage(t):
     for args, why in ((["record", "--", "true"], "-o FILE is missing"),
-                      (["record", "--json", "-o", t.path(), "--", "true"], "not of record"),
+                      (["record", "--json", "-o", t.path(), "--", "true"], "record has no option --json"),
                       (["report"], "no recording is given"),
                       (["report", "--from", "x", "a"], "number of seconds"),
                       (["report", "--from", "2", "--to", "1", "a"], "--to is not after"),
-                      (["report", "-p", "1", "a"], "not of report"), (["report", "--thread", "-1", "a"], "--thread")):
+                      (["report", "-p", "1", "a"], "report has no option -p"), (["report", "--thread", "-1", "a"], "--thread")):
         result = t.sbt(*args, rc=2)
         check_in(f"{args}", why, result.err)
     help_text = t.sbt("report", "--help")
@@ -398,7 +398,7 @@ def test_beyond_the_end(t):
     result = t.sbt("report", path)
     check(result.rc == 1 or "episodes" in result.out, f"{result.rc} {result.err}")
     check("0 ns traced" not in result.out, result.out)
-    check_in("--site", "no barrier is called", t.sbt("report", "--site", "nosuch", recording).err)
+    check_in("--site", "no barrier matches --site", t.sbt("report", "--site", "nosuch", recording).err)
 
 
 @paired
