@@ -80,7 +80,7 @@ def test_made_once(t):
     for way in ("pool", "gate"):
         _, process, told = run(t, way)
         efficiency(process, told, way)
-        check_not_in(f"{way}: verdict", "come and go", process["verdict"])
+        check_not_in(f"{way}: verdict", "threads in a team", process["verdict"])
         check_equal(f"{way}: positions", process["positions"], 4 + (way == "gate"))
 
 
@@ -91,7 +91,7 @@ def test_alone_first(t):
     # 0.3 s alone, then 20 rounds of 40 ms, in which the threads work for 10, 20, 30 and 40 ms.
     check_between("PE", process["efficiency"]["parallel"], 0.62, 0.72)
     check_between("LB", process["efficiency"]["load_balance"], 0.62, 0.8)
-    check_not_in("verdict", "come and go", process["verdict"])
+    check_not_in("verdict", "threads in a team", process["verdict"])
 
 
 def test_recording_says_the_same(t):
