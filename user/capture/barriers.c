@@ -421,10 +421,9 @@ static void report_file(struct listing *l, const struct module *m)
 	else if (m->inlined_waits)
 		note(l,
 		     "%s inlines std::barrier, std::latch, std::atomic::wait() or a C++20 "
-		     "semaphore, "
-		     "and sbt-trace does not recognise the code: barriers of this kind may be "
-		     "missing; --discover finds them if all waiting threads sleep, or name a "
-		     "function around the barrier with -b",
+		     "semaphore, and sbt-trace does not recognise the code: barriers of this kind "
+		     "may be missing; try --discover, which finds them if all waiting threads "
+		     "sleep, or use -b to name a function around the barrier",
 		     m->path);
 	else if (m->traits.executable && !m->traits.dynamic && m->traits.stripped && !m->nplaces)
 		note(l,

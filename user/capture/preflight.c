@@ -50,8 +50,8 @@ int preflight_check(void)
 		msg_error(geteuid() ? "run it as root: sudo sbt-trace ...; or, to trace your own "
 				      "processes, give sbt-trace these two capabilities: sudo "
 				      "setcap cap_bpf,cap_perfmon=ep PATH_OF_SBT_TRACE"
-				    : "root in this container or service does not have it: "
-				      "sbt-trace doctor says how to grant it");
+				    : "root lacks these capabilities in this container or "
+				      "service: sbt-trace doctor says how to grant them");
 		return -EPERM;
 	}
 	if (access(RIGHTS_BTF, R_OK)) {
