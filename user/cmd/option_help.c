@@ -117,7 +117,8 @@ void option_help_command(enum command command)
 
 	print_usage(text->usage);
 	putchar('\n');
-	print_wrapped(text->about, 0);
+	if (text->about)
+		print_wrapped(text->about, 0);
 	for (group = 0; group < OPTION_GROUPS; group++) {
 		titled = false;
 		array_for_each (row, option_table, noptions) {
