@@ -65,7 +65,7 @@ endif
 TERM_LIBS := -l:libncursesw.a -l:libtinfo.a
 LIBS := $(BPF_LIBS) $(INSN_LIBS) $(TERM_LIBS) -l:libzstd.a -ldw -lelf -lz -lm
 
-# The rooms, in the order that data passes them.
+# The rooms, in the order in which they may include each other (user/ROOMS).
 ROOMS := $(shell sed -n 's/^\([a-z]\+\) .*/\1/p' user/ROOMS)
 SRC := $(foreach r,$(ROOMS),$(wildcard user/$(r)/*.c))
 OBJ := $(SRC:%.c=$(B)/%.o)
