@@ -379,11 +379,11 @@ static int look_twice(struct hang_collect *s, struct hang_collect_answer *a,
 	a->locks = calloc(n + 1u, sizeof(*a->locks));
 	if (!a->threads || !a->locks)
 		return -ENOMEM;
-	array_for_each (processe, a->processes, a->nprocesses) {
-		processe->slot = slot;
-		if (look_calls_again(s, processe) == -ENOMEM)
+	array_for_each (process, a->processes, a->nprocesses) {
+		process->slot = slot;
+		if (look_calls_again(s, process) == -ENOMEM)
 			return -ENOMEM;
-		slot += processe->nreturns;
+		slot += process->nreturns;
 	}
 	begun = clock_ns(CLOCK_MONOTONIC);
 	each_thread(a, read_lock, s, q);

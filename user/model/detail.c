@@ -88,8 +88,8 @@ static void settle_phase(struct model_detail *d, uint64_t work)
 {
 	uint64_t left = work;
 
-	array_for_each (blocked_n, d->blocked_ns, MODEL_BLOCKED_REASONS)
-		take(blocked_n, &left);
+	array_for_each (blocked, d->blocked_ns, MODEL_BLOCKED_REASONS)
+		take(blocked, &left);
 	take(&d->runq_ns, &left);
 	take(&d->oncpu_ns, &left);
 	left = d->oncpu_ns;
