@@ -178,10 +178,7 @@ static int join_dids(struct culprit_dids **to, const struct culprit_dids *from)
 	return 0;
 }
 
-/*
- * Add entry @i of @from's tally to @to. Add its words, too, if the entry is then one of the largest
- * entries of @to.
- */
+/* Add entry @i of @from's tally to @to. Copy its words, too, if the entry is new in @to. */
 static int join_named(struct kind_state *to, const struct kind_state *from, unsigned level, int i)
 {
 	const struct tally *t = &from->culprits[level];
@@ -345,7 +342,7 @@ int blame_out(const struct blame *s, const struct cause_env *env,
 			top = k;
 	}
 	lost = named + s->noise_ns;
-	/* The site as a whole is balanced, so single episodes are no reason for advice. */
+	/* If the site as a whole is balanced, single late episodes are no reason for advice. */
 	if (top == CAUSE_NONE || named < CAUSE_LITTLE * s->thread_ns)
 		return 0;
 	of = shares_of(s, &top, lost, shares);

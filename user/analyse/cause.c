@@ -215,7 +215,10 @@ static uint64_t waker_key(const struct causes *c, const struct model_block *b)
 	return b->waker ? task_key(c, b->waker) : 0;
 }
 
-/* Threads that cross barriers are identified by number. Other threads are identified by name. */
+/*
+ * Set q->did, the key of the thread for which the awaited thread waited. A thread that crosses
+ * barriers is identified by its tid, another thread by its name.
+ */
 static void culprit_did(const struct causes *c, struct culprit *q)
 {
 	uint32_t tid = q->block.culprit;
@@ -234,7 +237,10 @@ static void culprit_lock(const struct causes *c, struct culprit *q)
 	const struct model_block *b = &q->block;
 	uint64_t addr = b->at.futex, waker;
 
-	/* A condition variable alternates between two adjacent futex words. */
+	/*
+	 * A condition variable alternates between two adjacent futex words, so ignore which of them
+	 * it is.
+	 */
 	if (b->waited == MODEL_WAITED_EVENT)
 		addr &= ~7ULL;
 	/* If the holder is known, it does not matter which thread woke the waiting thread. */
@@ -570,7 +576,7 @@ static void note_spinning(struct causes *c, const struct model_episode *ep)
 	waited = l->detail ? l->detail->runq_ns : 0;
 	/*
 	 * A thread that yields its CPU until its turn (OpenMP's `critical` or `ordered`) is
-	 * runnable, but has nothing to do.
+	 * runnable, but has nothing to do. Do not count that time as a wait for a CPU.
 	 */
 	turn = l->detail ? l->detail->turn_ns + l->detail->begin_ns : 0;
 	turn = turn ? number_less(turn, l->detail->turn_oncpu_ns) : 0;
@@ -605,9 +611,9 @@ static bool began_with(const struct model_member *a, const struct model_member *
 /*
  * Return the member with which to compare the last thread: the median by arrival. In an OpenMP
  * team, the thread that began the region has worked since the previous region, but the other
- * threads only since this region began. In that case, return the median of the members that began
- * at the same time as the last thread. Serial work is then not compared with waiting for the
- * region.
+ * threads only since this region began. If the last thread and the median member did not begin
+ * together, return the median of the members that began together with the last thread. Serial work
+ * is then not compared with waiting for the region.
  */
 static const struct model_member *typical(const struct model_episode *ep)
 {

@@ -141,7 +141,7 @@ static void begin(struct bounded *p, uint64_t start_ns)
 	occurrence_begin(&p->now, start_ns);
 }
 
-/* Drop the open occurrence, because its end is unknown and so it cannot be counted. */
+/* Drop the open occurrence, and count it as unfinished, because its end is unknown. */
 static void give_up(struct bounded *p)
 {
 	p->phase.unfinished++;

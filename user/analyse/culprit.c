@@ -116,8 +116,9 @@ static bool is_libc(const char *module)
 }
 
 /*
- * Write the innermost function of the stack that is not in the C library. If a frame has no
- * symbols, write the name of its module.
+ * Write the innermost function of the stack that is not in the C library. If its frame has no
+ * symbols, write the name of the module. If there is no such frame, write the innermost function of
+ * the C library.
  */
 static bool function_words(const struct culprit_env *env, const struct culprit *c, char *out,
 			   size_t size)

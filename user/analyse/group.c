@@ -64,7 +64,8 @@ static void join_members(const struct groups *g, const struct model_barrier *b)
 }
 
 /*
- * Set the first start and the last end of the threads that crossed a barrier, and their ideal time.
+ * Set *start and *end to the first start and the last end of the group's threads that crossed a
+ * barrier, and *ideal to the length of the longest path through them.
  */
 static void span_of(const struct groups *g, uint32_t head, uint64_t *start, uint64_t *end,
 		    uint64_t *ideal)

@@ -31,7 +31,7 @@ enum hang_state {
 
 /* Evidence that a thread is missing. */
 enum hang_known {
-	HANG_BY_PAST, /* the thread was at this barrier last time */
+	HANG_BY_PAST, /* the thread was a member of the last episode at this barrier */
 	HANG_BY_TEAM, /* the runtime lists the thread in the team */
 	HANG_BY_COUNT, /* the barrier's count equals the number of threads of the process */
 	HANG_BY_PROCESS, /* the thread belongs to the process; this is a guess */
@@ -92,7 +92,7 @@ struct report_hang {
 	uint64_t t_ns; /* time when the hang was found */
 	uint64_t since_ns; /* first arrival */
 	uint64_t waited_ns; /* time since the first arrival */
-	uint32_t reported; /* number of earlier reports */
+	uint32_t reported; /* number of earlier reports of this hang */
 	bool over; /* the hang has been resolved, and this is the last report */
 	enum hang_verdict verdict;
 	bool guess; /* the missing threads are a guess */

@@ -269,7 +269,7 @@ static void bound_phases(struct observer *w, uint32_t index, const struct model_
 	}
 	w->met_begin |= begins;
 	w->met_end |= ends;
-	/* Ignore -ENOMEM, because without memory no later operation works either. */
+	/* Ignore -ENOMEM: if memory has run out, later allocations fail as well. */
 	if (o->nphases)
 		conceptual_barrier(w->conceptual, index, begins, ends);
 }

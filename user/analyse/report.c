@@ -614,8 +614,8 @@ static void process_openmp(const struct build *b, const struct model_proc *p, ui
 }
 
 /*
- * @members holds thread indices in the order of out->members. b->position[] is unique among all
- * processes.
+ * @members holds thread indices in the order of out->members. The positions in b->position[] are
+ * unique among all processes.
  */
 static int process_positions(struct build *b, const uint32_t *members, uint32_t n,
 			     struct report_process *out)
@@ -931,8 +931,8 @@ static int snapshot(struct build *b)
 }
 
 /*
- * Reset losses that are unknown because this part of the run has no complete episode, or no known
- * participants.
+ * Mark losses as unknown if this part of the run has no complete episode, or if participants are
+ * unknown.
  */
 static void forget_losses(struct report *out)
 {

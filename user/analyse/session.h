@@ -18,12 +18,13 @@ struct session_probe {
 	const char *method; /* "session", "multi", "perf" */
 	uint64_t offset; /* in the file */
 	const char *scope; /* "inode" for every process that runs the file, or "process" */
-	const char *insn; /* the instruction under the probe, with its class */
+	const char *insn; /* the instruction at the probe site and its class (elf/insn.h) */
 	const char *why; /* reason for this probe site and this method */
 };
 
 /*
- * One option by its name in the SBT thesis (Novillo, University of Alberta, 2002), for the banner.
+ * One option for the banner, under the name that it has in the SBT thesis (Novillo, University of
+ * Alberta, 2002).
  */
 struct session_setting {
 	const char *name, *value;
@@ -38,8 +39,8 @@ struct session_counter {
 
 struct session {
 	const char *version, *kernel;
-	const char *mode; /* command, pid, system, hang */
-	const char *command; /* joined by spaces; NULL if none */
+	const char *mode; /* "command", "pid", "system", "hang" or "prediction" */
+	const char *command; /* the command line, joined by spaces; NULL if none */
 	uint64_t clock_start_ns;
 	uint32_t nprobes;
 	const struct session_probe *probes;
@@ -49,7 +50,7 @@ struct session {
 	const struct report_uncounted *uncounted; /* requested but not available */
 	uint32_t nsettings;
 	const struct session_setting *settings;
-	bool banner; /* SBT_OPTIONS */
+	bool banner; /* print a banner with the settings (SBT_OPTIONS) */
 	uint64_t armed_ns; /* time from the start of sbt-trace to the first possible record, ns */
 };
 

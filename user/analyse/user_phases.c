@@ -15,7 +15,7 @@
  */
 #define QUEUE_MAX 65536
 
-/* A queued mark, and the detail of its thread up to the mark. */
+/* A queued mark, and the detail of its thread from the last departure to the mark. */
 struct mark {
 	uint32_t phase; /* index */
 	bool begins, known;
@@ -167,7 +167,7 @@ static struct member *member_get(struct user_phases_phase *p, uint32_t thread, u
 
 /* --- the activity of a thread between two points of one of its phases --- */
 
-/* Return the part of @ns that fits into the remaining time. */
+/* Return the part of @ns that fits into the remaining time *@left, and subtract it from *@left. */
 static uint64_t fit(uint64_t ns, uint64_t *left)
 {
 	ns = ns < *left ? ns : *left;
@@ -179,8 +179,8 @@ static uint64_t fit(uint64_t ns, uint64_t *left)
 #define LESS_PART(member, ...) out->member = (uint32_t)number_less(all->member, head->member);
 
 /*
- * Set @out to @all minus @head. Both begin at the start of the phase, and @head ends @ns before
- * @all.
+ * Set @out to @all minus @head. Both begin at the thread's last departure, and @head ends @ns
+ * before @all.
  */
 static void between(const struct model_detail *all, const struct model_detail *head, uint64_t ns,
 		    struct model_detail *out)
@@ -208,8 +208,8 @@ static void between(const struct model_detail *all, const struct model_detail *h
 }
 
 /*
- * Add @ns of work since the thread's mark or departure. @all is the detail of its phase up to the
- * end of this work; NULL if unknown.
+ * Add @ns of work since the thread's mark or departure. @all is the detail from its last departure
+ * to the end of this work; NULL if unknown.
  */
 static void add_work(struct share *s, const struct member *t, const struct model_detail *all,
 		     uint64_t ns, uint64_t inside_ns)
@@ -294,7 +294,10 @@ static int end(struct user_phases_phase *p, struct member *t, const struct mark 
 	s = share_of(&o->now.shares, t->thread, t->tid);
 	if (!s)
 		return -ENOMEM;
-	/* The work is unknown if a crossing without an episode lies between @from and the mark. */
+	/*
+	 * The work is unknown if `from` is, or if a crossing that is in no episode lies between
+	 * `from` and the mark.
+	 */
 	if (from == MODEL_UNKNOWN || from > mark->t_ns ||
 	    (!t->crossed && t->begin.seq != mark->seq))
 		o->now.unknown = true;

@@ -820,8 +820,8 @@ static bool verdict_special(struct report_process *p, const struct report_barrie
 }
 
 /*
- * Losses of OpenMP programs other than waits for late threads. Each has a verdict, which is used if
- * it is the largest loss.
+ * Losses of OpenMP programs other than waits for late threads. Each has its own verdict, which is
+ * used if this loss is the largest.
  */
 static const struct openmp_verdict {
 	size_t loss; /* offset in struct report_openmp_losses */
@@ -845,7 +845,7 @@ static const struct openmp_verdict {
 	  "because threads work one after another: each waits for its turn in a critical or "
 	  "ordered section, or for a lock",
 	  true, ADVICE_TURNS },
-	/* In this case no thread is late, and no barrier is expensive. */
+	/* In serial parts, no thread is late, and no barrier is expensive. */
 	{ offsetof(struct report_openmp_losses, serial), 1, REPORT_STATIC,
 	  "in serial parts, where one thread works and the rest of its team is idle", false,
 	  "Move more of the serial parts into parallel regions. How the work of the regions is "
