@@ -307,8 +307,8 @@ struct culprit {
 	 */
 	uint64_t named;
 	/*
-	 * key of the object (a lock, a file) whatever thread held it or ended the wait, or key of
-	 * all tasks with one name; 0 if none
+	 * key of the object (a lock, a file) without the thread that held it or ended the wait, or
+	 * key of all tasks with one name; 0 if none
 	 */
 	uint64_t coarse;
 	uint32_t proc, tgid, inc;
@@ -357,8 +357,8 @@ enum culprit_waited {
 enum culprit_level {
 	CULPRIT_EXACT,
 	/*
-	 * by the names of threads, because a program may create a thread with a new number each
-	 * time
+	 * by the name of the thread that ended the wait: this may be a new thread, with a new
+	 * number, in each episode
 	 */
 	CULPRIT_NAMED,
 	CULPRIT_COARSE,

@@ -43,7 +43,7 @@ struct region {
 };
 
 struct omp_thread {
-	/* shows whether another thread has got the index; 0 if the thread was in no team yet */
+	/* detects that another thread has got the index; 0 if the thread was in no team yet */
 	uint32_t tid;
 	const struct region *in; /* the last region in which the thread waited */
 	uint32_t at; /* index of the thread in that region */

@@ -24,7 +24,9 @@ struct comparing {
 	uint32_t cap; /* capacity of c->rows */
 };
 
-/* What several rows have in common. */
+/*
+ * The run, group, process or site to which several rows belong. Each row begins as a copy of .base.
+ */
 struct subject {
 	struct compare_row base;
 	const struct report_counter *(*counters)(const void *in, uint32_t *n);

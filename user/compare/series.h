@@ -87,8 +87,8 @@ struct series_site {
 	/* phase and barrier time as shares of the sum of the point's phase times */
 	double share, barrier_share;
 	/*
-	 * Total wait of each thread, averaged over the runs. The statistics are over the threads,
-	 * which are the complete population, not a sample.
+	 * Total wait of each thread, averaged over the runs. The statistics are over the threads.
+	 * These are the complete population, not a sample, so the deviation divides by n.
 	 */
 	struct series_time idle;
 	uint32_t ncounters;

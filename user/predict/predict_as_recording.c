@@ -257,7 +257,7 @@ static void write_crossing(struct predict_as_recording *p, const struct crossed 
 		.seq = c->seq,
 		.site = b->nsites ? b->sites[0] : 0,
 		.count = p->in->episodes[c->episode].n,
-		/* Several teams at one call site have an object each. */
+		/* If several teams use the call site, each team gets its own object. */
 		.object = b->object + (b->objects > 1 ? 64 * (uint64_t)p->first[c->episode] : 0),
 		.shared = b->shared ? 1 + (uint64_t)p->in->episodes[c->episode].site : 0,
 		.arrive_ns = p->start_ns + c->arrive_ns,

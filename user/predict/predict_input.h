@@ -29,14 +29,18 @@
 
 /* Sums over all threads, in ns unless a comment says otherwise. */
 struct predict_facts {
-	uint64_t recorded_ns; /* from the first start to the last end of threads in episodes */
+	/* from the first start to the last end of the threads that are members of episodes */
+	uint64_t recorded_ns;
 	/*
 	 * Time before and after recorded_ns in which another thread of these processes ran alone
 	 * (the serial parts).
 	 */
 	uint64_t before_ns, after_ns;
 	bool windowed; /* only a time window is used, without tails and serial parts */
-	uint32_t cut; /* threads with a first phase that began before the window, and is left out */
+	/*
+	 * number of threads with a first phase that began before the window; this phase is left out
+	 */
+	uint32_t cut;
 	uint64_t crossings, episodes; /* number of crossings and episodes that are used */
 	uint64_t left_out; /* incomplete episodes, which are not used */
 	uint64_t ambiguous; /* episodes with guessed members */
