@@ -17,7 +17,7 @@
 
 /* State of a cause that occurred at the site. */
 struct kind_state {
-	struct tally culprits[CULPRIT_LEVELS], stacks; /* in ns of lost time */
+	struct tally culprits[CULPRIT_LEVELS], stacks; /* sums of lost time, ns */
 	/*
 	 * Descriptions of the tally entries. Owned, and allocated when an entry is first used.
 	 * Usually one or two entries are used.
@@ -278,7 +278,10 @@ static const char *site_clause(const struct blame *s, enum cause_kind k,
 	return out;
 }
 
-/* @of: the quantity to which the shares refer. @shares: indexed by cause. */
+/*
+ * Write the sentence on the causes of a site. @shares, indexed by cause, are shares of the quantity
+ * that @of names.
+ */
 static void site_text(const struct blame *s, enum cause_kind top, const double *shares,
 		      const char *of, struct report_cause *out)
 {

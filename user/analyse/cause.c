@@ -22,7 +22,7 @@
  */
 #define NOISE_NS 20000
 
-/* What is kept of a thread from one crossing to the next. */
+/* What is known of a thread from its previous crossing. */
 struct thread_state {
 	uint32_t tid; /* 0 if the entry is unused */
 	uint32_t proc;
@@ -32,7 +32,7 @@ struct thread_state {
 	/* tid of the last arriver of its previous episode; 0 if the thread itself arrived last */
 	uint32_t awaited;
 	uint32_t inside_ran;
-	uint32_t cpu; /* at its departure */
+	uint32_t cpu; /* CPU at its last departure; MODEL_NONE if unknown */
 	/*
 	 * the only CPU on which the thread may run; MODEL_NONE if there are several, or if unknown
 	 */
@@ -42,9 +42,9 @@ struct thread_state {
 struct causes {
 	const struct cause_env *env;
 	const struct report_env *report_env;
-	struct thread_state *threads; /* by index */
-	struct blame *sites; /* by barrier */
-	struct cause_proc *procs; /* by index */
+	struct thread_state *threads; /* indexed as in the model */
+	struct blame *sites; /* indexed by barrier */
+	struct cause_proc *procs; /* indexed as in the model */
 	struct cause_cpu *cpus;
 	uint32_t nthreads, nsites, nprocs, ncpus;
 	uint64_t serial; /* serial number of the latest episode, from 1 */

@@ -39,7 +39,7 @@ struct ceiling_process {
 	uint64_t probe_groups;
 	uint64_t own; /* the members of `probe_groups` with probes that only this process hits */
 	uint64_t crossings; /* in the interval */
-	uint64_t time_ns; /* thread time in the interval, ns */
+	uint64_t time_ns; /* time of all threads in the interval, ns */
 	uint32_t nsets;
 	/* Probe groups outside of all sets are detached only with the whole process. */
 	struct ceiling_set sets[CEILING_SETS];

@@ -20,7 +20,7 @@ struct bounds {
 struct bounded {
 	struct phase phase;
 	bool open; /* an occurrence is open */
-	bool begun; /* an occurrence has ever begun */
+	bool begun; /* at least one occurrence has begun */
 	struct occurrence now;
 };
 
@@ -28,7 +28,7 @@ struct conceptual {
 	const char *const *names;
 	uint32_t n;
 	uint32_t from_start; /* phases that begin with the process, one bit each */
-	struct bounds *bounds; /* by barrier */
+	struct bounds *bounds; /* indexed by barrier */
 	uint32_t nbounds;
 	struct bounded **procs; /* indexed by process: n phases each, or NULL */
 	uint32_t nprocs;

@@ -180,7 +180,7 @@ static const char *many_files(const struct culprit_env *env, const struct culpri
 
 /* --- clauses --------------------------------------------------------------------------------- */
 
-/* By enum cause_kind. */
+/* Indexed by enum cause_kind. */
 static const struct cause_row cause_rows[CAUSE_KINDS] = {
 	[CAUSE_WORK] = { CAUSE_WORK, "work" },
 	[CAUSE_MORE_WORK] = { CAUSE_MORE_WORK, "more work" },

@@ -60,8 +60,8 @@ struct row {
 };
 
 struct delay {
-	struct history **threads; /* by index */
-	struct row *rows; /* by barrier */
+	struct history **threads; /* indexed as in the model */
+	struct row *rows; /* indexed by barrier */
 	uint32_t nthreads, nrows;
 	uint64_t serial; /* serial number of the latest episode, from 1 */
 };

@@ -51,7 +51,7 @@ struct findings {
 	const struct model_thread *threads;
 	struct report *out;
 	uint32_t cap;
-	uint32_t *start, *order; /* threads_by_process() */
+	uint32_t *start, *order; /* results of threads_by_process() */
 	/*
 	 * crossings of barriers with a call site that is known only by its address; indexed by
 	 * process

@@ -23,10 +23,10 @@
 struct groups {
 	struct arena *arena;
 	const struct model *model;
-	const struct model_proc *procs; /* by index */
-	const struct model_thread *threads; /* by index */
+	const struct model_proc *procs; /* indexed as in the model */
+	const struct model_thread *threads; /* indexed as in the model */
 	struct report *out;
-	struct member_of { /* by model_proc index */
+	struct member_of { /* one for each process; indexed as in the model */
 		/*
 		 * union-find: another process of its group, or the process itself if it is the head
 		 */

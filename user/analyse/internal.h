@@ -95,7 +95,8 @@ void tasks_forget(struct report *report);
 /* efficiency.c */
 struct efficiency_sums {
 	uint64_t n;
-	uint64_t sum_ns, max_ns; /* sum and maximum of the threads' useful times */
+	/* sum and maximum of the threads' useful times (efficiency_useful()) */
+	uint64_t sum_ns, max_ns;
 	uint64_t ideal_ns, elapsed_ns;
 };
 
@@ -340,7 +341,10 @@ static inline uint64_t culprit_key(uint64_t a, uint64_t b)
 	return hash_mix(a ^ hash_mix(b + 1));
 }
 
-/* What a thread waited for at a futex, as far as the futex word and the stack show it. */
+/*
+ * What a late thread waited for. For waits at a futex, this is known as far as the futex word and
+ * the stack show it.
+ */
 enum culprit_waited {
 	WAITED_LOCK, /* also if unknown */
 	WAITED_JOIN, /* the end of a thread */
@@ -350,7 +354,8 @@ enum culprit_waited {
 	WAITED_BARRIER, /* an untraced barrier */
 	WAITED_VALUE, /* a futex of the program itself, or of std::atomic */
 	WAITED_ELSEWHERE, /* CAUSE_RELEASED_LATE: the end of another episode */
-	WAITED_THREAD, /* a thread of a traced process, for CAUSE_IO or for an unknown reason */
+	/* a traced thread that ended a wait for I/O, or for a lock with an unknown holder */
+	WAITED_THREAD,
 };
 
 /* How precisely a culprit is described. */
@@ -481,7 +486,7 @@ struct blame {
 	uint64_t episodes;
 	int64_t parts[CAUSE_KINDS];
 	int64_t lateness_ns;
-	/* lost time, split by the shares of the causes; indexed by cause */
+	/* lost time, split by the causes' shares of each lateness; indexed by cause */
 	double weight[CAUSE_KINDS];
 	double noise_ns; /* lost time of episodes without a named cause */
 	double thread_ns; /* phase time x members */

@@ -107,9 +107,9 @@ static uint32_t fold32(uint64_t h)
 }
 
 /*
- * Choose the id of a barrier and add it to @taken. @taken maps (process, id) of the ids in use to
- * the next id that may be free. Without this map, each of very many similar barriers would try the
- * ids of all the others.
+ * Choose the id of a barrier and add it to @taken. @taken maps each (process, id) in use to the
+ * next id that may be free. Without this map, each of very many similar barriers would try the ids
+ * of all the others.
  */
 static int id_of(const struct report_env *env, const struct model_barrier *b, struct hash *taken,
 		 uint32_t *out)

@@ -21,7 +21,8 @@ struct observer;
 
 /*
  * One thread of an observed episode. arrive_ns and depart_ns are times of CLOCK_MONOTONIC, the
- * other times are durations, in ns. MODEL_UNKNOWN means unknown.
+ * other times are durations, in ns. inter_ns is the time since the preceding member arrived.
+ * MODEL_UNKNOWN means unknown.
  */
 struct observed_member {
 	uint32_t tid, index;
@@ -50,7 +51,7 @@ struct observed_episode {
 	uint32_t why;
 	bool nested;
 	uint32_t nmembers;
-	const struct observed_member *members; /* by arrival */
+	const struct observed_member *members; /* in the order of arrival */
 	struct report_cause cause; /* unknown if its nparts is 0 */
 	uint32_t ncounters; /* counters, summed over the members */
 	const struct report_counter *counters;

@@ -62,8 +62,8 @@ struct omp_proc {
 };
 
 struct openmp {
-	struct omp_thread *threads; /* by index */
-	struct omp_proc *procs; /* by index */
+	struct omp_thread *threads; /* indexed as in the model */
+	struct omp_proc *procs; /* indexed as in the model */
 	uint32_t nthreads, nprocs;
 	struct hash regions; /* (process, team) -> struct region */
 };

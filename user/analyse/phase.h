@@ -10,7 +10,7 @@
 
 /* The share of one thread in one occurrence, or in all occurrences. */
 struct share {
-	uint32_t thread; /* index */
+	uint32_t thread; /* index in the model */
 	uint32_t tid; /* detects that another thread has got the index */
 	uint64_t crossings, last;
 	uint64_t work_ns, wait_ns, wait_max_ns, idle_ns;
@@ -47,7 +47,7 @@ struct phase {
 
 struct phase_build {
 	const struct report_env *env;
-	const struct model_thread *threads; /* by index */
+	const struct model_thread *threads; /* indexed as in the model */
 	/* Indexed by thread. Threads that run one after another share a position. */
 	const uint32_t *position;
 	struct arena *arena;

@@ -43,8 +43,9 @@ static int moment_cmp(const void *a, const void *b)
 }
 
 /*
- * Write the sorted begins and ends of single threads to @m. The time of each end is made earlier by
- * 1/@part of the thread's life. Return the number of moments.
+ * Write the sorted begins and ends of the threads to @m. Leave out entries that stand for a sum of
+ * threads. The time of each end is made earlier by 1/@part of the thread's life. Return the number
+ * of moments.
  */
 static uint32_t moments_of(const struct report_thread *threads, uint32_t n, uint64_t part,
 			   struct moment *m)
@@ -69,7 +70,7 @@ int positions_assign(struct report_thread *threads, uint32_t n, uint32_t *positi
 {
 	struct moment *m = calloc(2 * (size_t)n + 1, sizeof(*m));
 	bool *taken = calloc(n + 1u, sizeof(*taken));
-	uint32_t i, nmoments, first = 0; /* no lower position is free */
+	uint32_t i, nmoments, first = 0; /* no position below `first` is free */
 
 	*positions = 0;
 	for (i = 0; i < n; i++)

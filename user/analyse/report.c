@@ -25,8 +25,8 @@ struct build {
 	const struct report_env *env;
 	struct report *out;
 	struct name_table ids;
-	struct model_proc *procs; /* at the end of the report, by index */
-	struct model_thread *threads; /* at the end of the report, by index */
+	struct model_proc *procs; /* state at the end of the report; indexed as in the model */
+	struct model_thread *threads; /* state at the end of the report; indexed as in the model */
 	uint32_t *position; /* indexed by thread; MODEL_NONE if not assigned yet */
 	uint32_t npositions; /* number of positions of all processes */
 	struct efficiency_work *scratch; /* indexed by position, zeroed between uses */

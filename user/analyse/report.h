@@ -118,10 +118,13 @@ struct report_thread {
 	const char *comm;
 	bool ranked; /* index is the thread's MPI rank */
 	uint64_t crossings;
-	/* times in ns; work_ns is REPORT_UNKNOWN if no phase is known */
+	/*
+	 * times in ns; work_ns is REPORT_UNKNOWN if no phase is known, and idle_ns if a departure
+	 * is unknown
+	 */
 	uint64_t wait_ns, idle_ns, work_ns;
 	uint64_t wait_max_ns;
-	uint64_t waits; /* number of complete episodes in wait_ns */
+	uint64_t waits; /* number of complete episodes that wait_ns sums up */
 	double wait_squares; /* sum of the squared waits of these episodes, ns^2 */
 	/*
 	 * Only for threads of a process. start_ns and until_ns are the start and end of the
@@ -174,7 +177,7 @@ struct report_detached {
 struct report_barrier {
 	/* "#" and hexadecimal digits, made from family, module, function, line or offset */
 	char id[17];
-	uint32_t index; /* in the model */
+	uint32_t index; /* index in the model */
 	uint32_t pid;
 	const char *comm;
 	uint32_t processes; /* see report_process.processes */
@@ -247,7 +250,7 @@ struct report_barrier {
 	uint32_t ncounters; /* of all threads */
 	struct report_counter *counters;
 	uint32_t nthreads;
-	struct report_thread *threads; /* by index */
+	struct report_thread *threads; /* ordered by their index */
 	uint32_t nlongest;
 	/* longest phases; their release_ns counts from report.start_ns */
 	struct model_longest longest[MODEL_LONGEST];
@@ -255,7 +258,8 @@ struct report_barrier {
 
 struct report_phase {
 	uint32_t pid;
-	char from_id[17], to_id[17]; /* "" stands for the start */
+	/* "" if the phase began at the start of the process or of the window */
+	char from_id[17], to_id[17];
 	char from[192], to[192]; /* labels; "start" or "window" if from_id is "" */
 	uint64_t occurrences;
 	struct report_times phase_ns;
@@ -282,11 +286,11 @@ struct report_conceptual {
 	uint32_t ncounters; /* of all threads */
 	struct report_counter *counters;
 	uint32_t nthreads;
-	struct report_thread *threads; /* threads with episodes inside, by index */
+	struct report_thread *threads; /* threads with episodes inside, ordered by index */
 };
 
 struct report_process {
-	uint32_t index; /* in the model */
+	uint32_t index; /* index in the model */
 	uint32_t pid;
 	const char *comm;
 	/*
@@ -297,7 +301,10 @@ struct report_process {
 	uint32_t processes;
 	uint32_t parent; /* pid; 0 if unknown */
 	bool exited;
-	/* if false, elapsed_ns and the efficiencies count from the start of tracing */
+	/*
+	 * if false, elapsed_ns and the efficiencies count from the start of tracing, or from
+	 * counted_from_ns
+	 */
 	bool start_seen;
 	/*
 	 * Time of the first recorded crossing, if earlier crossings were not recorded. elapsed_ns
@@ -409,7 +416,7 @@ struct report_process {
 	uint32_t nsheds; /* number of `sheds`, which are ordered by time */
 	struct report_detached *sheds;
 	uint32_t nmembers;
-	struct report_thread *members; /* threads over all barriers, by index */
+	struct report_thread *members; /* figures over all barriers; ordered by index */
 };
 
 struct report_group_process {

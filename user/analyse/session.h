@@ -16,7 +16,7 @@
 struct session_probe {
 	const char *family, *binary, *symbol;
 	const char *method; /* "session", "multi", "perf" */
-	uint64_t offset; /* in the file */
+	uint64_t offset; /* offset of the probe site in the file */
 	const char *scope; /* "inode" for every process that runs the file, or "process" */
 	const char *insn; /* the instruction at the probe site and its class (elf/insn.h) */
 	const char *why; /* reason for this probe site and this method */
@@ -47,7 +47,8 @@ struct session {
 	uint32_t ncounters;
 	const struct session_counter *counters;
 	uint32_t nuncounted;
-	const struct report_uncounted *uncounted; /* requested but not available */
+	/* counters that were requested but are not available */
+	const struct report_uncounted *uncounted;
 	uint32_t nsettings;
 	const struct session_setting *settings;
 	bool banner; /* print a banner with the settings (SBT_OPTIONS) */

@@ -17,14 +17,14 @@
 
 /* A queued mark, and the detail of its thread from the last departure to the mark. */
 struct mark {
-	uint32_t phase; /* index */
+	uint32_t phase; /* index in user_phases.phases */
 	bool begins, known;
 	uint32_t thread, tid, seq;
 	uint64_t t_ns;
 	struct model_detail detail; /* valid if `known` is set */
 };
 
-/* An occurrence with threads inside. */
+/* An occurrence that at least one thread has begun and not ended. */
 struct open {
 	struct open *next; /* the next older occurrence */
 	uint64_t serial;
@@ -42,7 +42,8 @@ struct member {
 	/* Its current interval began at its mark or, if `crossed` is set, at a departure. */
 	bool crossed;
 	struct mark begin;
-	uint64_t depart_ns; /* if `crossed`; MODEL_UNKNOWN if not seen */
+	/* time of that departure, if `crossed` is set; MODEL_UNKNOWN if it was not seen */
+	uint64_t depart_ns;
 };
 
 /* A phase with one name in one process. */
@@ -59,10 +60,11 @@ struct user_phases_phase {
 struct user_phases {
 	uint32_t n, cap;
 	struct user_phases_phase *phases;
-	uint32_t nqueue, first, cap_queue; /* marks before `first` are handled */
+	/* queue[first] is the first mark that has not been used yet */
+	uint32_t nqueue, first, cap_queue;
 	struct mark *queue;
 	uint64_t refused;
-	uint64_t *nmarks; /* by process */
+	uint64_t *nmarks; /* indexed by process */
 	uint32_t cap_nmarks;
 };
 

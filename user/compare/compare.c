@@ -17,10 +17,10 @@
 struct comparing {
 	struct compare *c;
 	const struct compare_options *o;
-	const void **in; /* by report: the row's report, process or barrier; NULL if none */
-	double *values; /* by report; NAN if unknown */
-	const struct batches_times **batches; /* by report; NULL if none */
-	bool *found; /* by options.quantities: a row has this quantity */
+	const void **in; /* indexed by report: the row's report, process or barrier; NULL if none */
+	double *values; /* indexed by report; NAN if unknown */
+	const struct batches_times **batches; /* indexed by report; NULL if none */
+	bool *found; /* indexed as options.quantities: a row has this quantity */
 	uint32_t cap; /* capacity of c->rows */
 };
 

@@ -52,14 +52,14 @@ enum compare_unit { COMPARE_NS, COMPARE_RATIO, COMPARE_COUNT };
 
 enum compare_test {
 	COMPARE_UNTESTED,
-	COMPARE_WELCH, /* over recordings */
+	COMPARE_WELCH, /* several recordings on each side */
 	COMPARE_SINGLE, /* one recording against several */
 	COMPARE_EPISODES, /* parts of one run on each side, without noise between runs */
 };
 
 enum compare_change {
 	COMPARE_NO_CHANGE, /* not significant, or not tested */
-	COMPARE_WORSE, /* more time, less efficiency */
+	COMPARE_WORSE, /* more time, or less efficiency */
 	COMPARE_BETTER,
 	COMPARE_MORE, /* for counters and episodes, where more is neither worse nor better */
 	COMPARE_LESS,
@@ -109,8 +109,8 @@ struct compare_row {
 };
 
 struct compare_options {
-	double confidence; /* 0.95 */
-	uint32_t nquantities; /* 0 for all */
+	double confidence; /* confidence level, for example 0.95 */
+	uint32_t nquantities; /* number of chosen quantities; 0 for all quantities */
 	/*
 	 * Names with or without "_ns"; "counters" stands for all counters, and "efficiency" for all
 	 * efficiencies.
@@ -123,7 +123,7 @@ struct compare_options {
 	 * for which more is worse.
 	 */
 	double fail_above;
-	const struct batches *const *batches; /* by report, A's then B's; NULL if unknown */
+	const struct batches *const *batches; /* indexed by report, A's first; NULL if unknown */
 };
 
 struct compare_side {
@@ -143,7 +143,7 @@ struct compare {
 	uint32_t moved; /* sites not matched by their id */
 	uint32_t only_a, only_b; /* number of sites that only A (only B) has */
 	const char *unknown; /* the first of options.quantities that no row has; NULL if none */
-	struct episode_match match; /* A's reports, then B's */
+	struct episode_match match; /* match of all reports: A's, then B's */
 };
 
 /*

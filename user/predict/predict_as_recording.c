@@ -47,7 +47,7 @@ struct predict_as_recording {
 	struct thread *threads;
 	struct crossed *crossed;
 	uint64_t n, cap;
-	/* by episode: its member with the lowest index, which distinguishes teams */
+	/* indexed by episode: its member with the lowest index, which distinguishes teams */
 	uint32_t *first;
 	uint64_t start_ns;
 	/* time from .start_ns to the begin of the threads, after the serial part */

@@ -48,11 +48,11 @@ struct predict_feed {
 	uint32_t nqueues;
 	struct predict_input in;
 	struct predict_facts facts;
-	struct feed_thread *threads; /* by the model's index */
+	struct feed_thread *threads; /* indexed as in the model */
 	uint32_t nthreads;
-	struct origin *origins; /* by thread of the input */
+	struct origin *origins; /* indexed by thread of the input */
 	uint32_t cap_origins;
-	uint64_t *releases; /* by episode */
+	uint64_t *releases; /* indexed by episode */
 	uint32_t cap_releases;
 	uint64_t start_ns, end_ns;
 	uint64_t from_ns, to_ns; /* the window */
