@@ -264,7 +264,8 @@ static void culprit_io(const struct causes *c, struct culprit *q)
 				   : NULL;
 	/*
 	 * Prefer the file's name to its number, because a program may create a pipe for each wait.
-	 * If the file is unknown, the stack identifies the wait.
+	 * All these pipes have the same name. If the file is unknown, the stack identifies the
+	 * wait.
 	 */
 	uint64_t what = name_key(name), waker;
 

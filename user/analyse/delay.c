@@ -21,7 +21,7 @@
 #include <string.h>
 
 /*
- * maximum number of segments of a thread's history; to make room, runs of episodes at one barrier
+ * maximum number of segments of a thread's history; to make room, adjacent segments at one barrier
  * are folded first
  */
 #define SEGMENTS 16

@@ -86,8 +86,8 @@ static void span_of(const struct groups *g, uint32_t head, uint64_t *start, uint
 		if (own < *start)
 			*start = own;
 		/*
-		 * The process's longest path ends here. Episodes have joined it with the paths of
-		 * the other processes.
+		 * The process's longest path ends at this time. It contains parts of other
+		 * processes' paths, because shared episodes join the paths of their members.
 		 */
 		if (own + p->ideal_ns > *ideal)
 			*ideal = own + p->ideal_ns;

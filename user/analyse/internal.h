@@ -278,7 +278,10 @@ int causes_site(const struct causes *causes, uint32_t barrier, struct arena *a,
 /* Like causes_site(), for any blame that causes_episode() filled. */
 int causes_blame(const struct causes *causes, const struct blame *blame, struct arena *a,
 		 struct report_cause *out);
-/* Return the delay costs, or the sums of a process or of a CPU (NULL if unknown). */
+/*
+ * Return the delay costs, the sums of a process or of a CPU (NULL if unknown), or the number of
+ * CPUs that have an entry.
+ */
 const struct delay *causes_delay(const struct causes *causes);
 const struct cause_proc *causes_proc(const struct causes *causes, uint32_t proc);
 const struct cause_cpu *causes_cpu(const struct causes *causes, uint32_t cpu);

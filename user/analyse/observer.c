@@ -349,7 +349,7 @@ bool observer_may_fold(void *ctx, const struct model *model, uint32_t proc)
 	const struct observer *w = ctx;
 
 	(void)model;
-	/* Phases need the figures of single threads, which folding sums up. */
+	/* Phases need the figures of single threads, which folding replaces by sums. */
 	return !w->options->nphases && !conceptual_marks(w->conceptual, proc);
 }
 
@@ -363,7 +363,7 @@ void observer_barrier_folded(void *ctx, const struct model *model, uint32_t from
 		memset(&w->named[from], 0, sizeof(w->named[from]));
 	}
 	report_namer_forget(w->namer);
-	/* If memory runs out, the program's causes lack the lateness of this barrier. */
+	/* Ignore -ENOMEM: the causes of the program then lack the lateness of this barrier. */
 	if (w->env->causes)
 		causes_fold_barrier(w->env->causes, from, into);
 }

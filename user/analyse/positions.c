@@ -16,7 +16,7 @@
 
 /*
  * A thread may take over another thread's position in the last 1/FOLLOWS_PART of that thread's
- * life, because ends are recorded late.
+ * life, because a thread's end may be recorded after the start of the thread that replaces it.
  */
 #define FOLLOWS_PART 16
 

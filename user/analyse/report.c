@@ -468,8 +468,8 @@ static int process_folded(struct build *b, const struct model_proc *p, struct re
 }
 
 /*
- * Return the cost of @n events. An unknown price counts as 0: either no event has this price, or
- * the rest of the cost is still valid.
+ * Return the cost of @n events. An unknown price counts as 0, so that the other parts of the cost
+ * are still reported.
  */
 static double cost_of(double price, uint64_t n)
 {
@@ -530,7 +530,10 @@ static void process_cost(struct build *b, const struct model_proc *p,
 	out->cost_interference_ns = env->causes ? spent->interference_ns : REPORT_UNKNOWN;
 	if (isnan(cost) || cost < 0)
 		return;
-	/* Phases last from release to release, so they include waits. */
+	/*
+	 * The cost is compared with the time of phases. These last from release to release, so add
+	 * the waits.
+	 */
 	array_for_each (m, out->members, out->nmembers)
 		time += m->idle_ns + waits_after_end(m->wait_ns, m->idle_ns);
 	time = report_time(env, time, out->elapsed_ns);

@@ -11,7 +11,8 @@
 
 /*
  * Maximum number of queued marks. A mark stays in the queue until the episodes before it are
- * finished. The limit matters for programs without episodes.
+ * finished. The limit matters for programs without episodes, in which no episode takes marks out of
+ * the queue.
  */
 #define QUEUE_MAX 65536
 
@@ -432,7 +433,10 @@ static int take_member(struct user_phases_phase *p, const struct model_episode *
 	return 0;
 }
 
-/* Join the paths of the members in this occurrence. Each member continues the longest path. */
+/*
+ * Join the paths of the members in this occurrence: each of them continues the longest of their
+ * paths (see model_proc.ideal_ns).
+ */
 static void join_paths(struct open *o, const struct model_episode *ep)
 {
 	struct shares *s = &o->now.shares;

@@ -492,7 +492,7 @@ bool verdict_by_work(const struct report_barrier *b)
 
 /*
  * Return true if one thread is nearly always last. Such a thread may have no more work than the
- * others, but always get the last turn.
+ * others, but always get the last turn. The imbalance is then static, although the work is even.
  */
 static bool same_last(const struct report_barrier *b)
 {
@@ -539,7 +539,10 @@ static uint32_t last_number(const struct report_barrier *b)
 
 static void add_last(struct text *t, const struct report_barrier *b)
 {
-	/* Up to this share, one of several equal threads may be last by chance. */
+	/*
+	 * One of several equal threads may be last in up to 1.5 times its share of the episodes by
+	 * chance.
+	 */
 	if (b->last_tid && b->episodes >= VERDICT_FEW && b->participants &&
 	    b->last_share * b->participants > 1.5)
 		add(t, "; %s %u arrives last most often, in %d %% of the episodes", t->one,
