@@ -14,7 +14,7 @@
 #include "model/model.h"
 
 #define BLOCKS	      64 /* maximum number of batches; when all are full, pairs are merged */
-#define BATCHES_PARTS 16 /* number of parts into which runs are cut for a comparison */
+#define BATCHES_PARTS 16 /* maximum number of parts into which a run is cut for a comparison */
 #define BATCHES_LEAST 8 /* minimum number of parts; with fewer parts, their variation is unknown */
 
 struct batches_times {
@@ -41,9 +41,10 @@ void batches_episode(struct batches *b, const struct model_episode *e);
 void batches_free(struct batches *b);
 
 /*
- * Cut both runs into the same number of parts with equal numbers of episodes. Write the change of
- * each part from @a to @b to out[BATCHES_PARTS], in the order of time, as the logarithm of the
- * ratio. Parts that take no time in @a or @b are skipped. Return the number of written changes.
+ * Cut the episodes of each run into the same number of parts. All parts of one run have equally
+ * many episodes. Write the change of each part from @a to @b to out[BATCHES_PARTS], in the order of
+ * time, as the logarithm of the ratio. Parts that take no time in @a or @b are skipped. Return the
+ * number of written changes.
  */
 uint32_t batches_changes(const struct batches_times *a, const struct batches_times *b, double *out);
 

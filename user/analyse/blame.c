@@ -17,7 +17,7 @@
 
 /* State of a cause that occurred at the site. */
 struct kind_state {
-	struct tally culprits[CULPRIT_LEVELS], stacks; /* in ns of lost time */
+	struct tally culprits[CULPRIT_LEVELS], stacks; /* sums of lost time, ns */
 	/*
 	 * Descriptions of the tally entries. Owned, and allocated when an entry is first used.
 	 * Usually one or two entries are used.
@@ -178,10 +178,7 @@ static int join_dids(struct culprit_dids **to, const struct culprit_dids *from)
 	return 0;
 }
 
-/*
- * Add entry @i of @from's tally to @to. Add its words, too, if the entry is then one of the largest
- * entries of @to.
- */
+/* Add entry @i of @from's tally to @to. Copy its words, too, if the entry is new in @to. */
 static int join_named(struct kind_state *to, const struct kind_state *from, unsigned level, int i)
 {
 	const struct tally *t = &from->culprits[level];
@@ -281,7 +278,10 @@ static const char *site_clause(const struct blame *s, enum cause_kind k,
 	return out;
 }
 
-/* @of: the quantity to which the shares refer. @shares: indexed by cause. */
+/*
+ * Write the sentence on the causes of a site. @shares, indexed by cause, are shares of the quantity
+ * that @of names.
+ */
 static void site_text(const struct blame *s, enum cause_kind top, const double *shares,
 		      const char *of, struct report_cause *out)
 {
@@ -345,7 +345,7 @@ int blame_out(const struct blame *s, const struct cause_env *env,
 			top = k;
 	}
 	lost = named + s->noise_ns;
-	/* The site as a whole is balanced, so single episodes are no reason for advice. */
+	/* If the site as a whole is balanced, single late episodes are no reason for advice. */
 	if (top == CAUSE_NONE || named < CAUSE_LITTLE * s->thread_ns)
 		return 0;
 	of = shares_of(s, &top, lost, shares);

@@ -22,7 +22,7 @@
  */
 #define NOISE_NS 20000
 
-/* What is kept of a thread from one crossing to the next. */
+/* What is known of a thread from its previous crossing. */
 struct thread_state {
 	uint32_t tid; /* 0 if the entry is unused */
 	uint32_t proc;
@@ -32,7 +32,7 @@ struct thread_state {
 	/* tid of the last arriver of its previous episode; 0 if the thread itself arrived last */
 	uint32_t awaited;
 	uint32_t inside_ran;
-	uint32_t cpu; /* at its departure */
+	uint32_t cpu; /* CPU at its last departure; MODEL_NONE if unknown */
 	/*
 	 * the only CPU on which the thread may run; MODEL_NONE if there are several, or if unknown
 	 */
@@ -42,9 +42,9 @@ struct thread_state {
 struct causes {
 	const struct cause_env *env;
 	const struct report_env *report_env;
-	struct thread_state *threads; /* by index */
-	struct blame *sites; /* by barrier */
-	struct cause_proc *procs; /* by index */
+	struct thread_state *threads; /* indexed as in the model */
+	struct blame *sites; /* indexed by barrier */
+	struct cause_proc *procs; /* indexed as in the model */
 	struct cause_cpu *cpus;
 	uint32_t nthreads, nsites, nprocs, ncpus;
 	uint64_t serial; /* serial number of the latest episode, from 1 */
@@ -215,7 +215,10 @@ static uint64_t waker_key(const struct causes *c, const struct model_block *b)
 	return b->waker ? task_key(c, b->waker) : 0;
 }
 
-/* Threads that cross barriers are identified by number. Other threads are identified by name. */
+/*
+ * Set q->did, the key of the thread for which the awaited thread waited. A thread that crosses
+ * barriers is identified by its tid, another thread by its name.
+ */
 static void culprit_did(const struct causes *c, struct culprit *q)
 {
 	uint32_t tid = q->block.culprit;
@@ -234,7 +237,10 @@ static void culprit_lock(const struct causes *c, struct culprit *q)
 	const struct model_block *b = &q->block;
 	uint64_t addr = b->at.futex, waker;
 
-	/* A condition variable alternates between two adjacent futex words. */
+	/*
+	 * A condition variable alternates between two adjacent futex words, so ignore which of them
+	 * it is.
+	 */
 	if (b->waited == MODEL_WAITED_EVENT)
 		addr &= ~7ULL;
 	/* If the holder is known, it does not matter which thread woke the waiting thread. */
@@ -258,7 +264,8 @@ static void culprit_io(const struct causes *c, struct culprit *q)
 				   : NULL;
 	/*
 	 * Prefer the file's name to its number, because a program may create a pipe for each wait.
-	 * If the file is unknown, the stack identifies the wait.
+	 * All these pipes have the same name. If the file is unknown, the stack identifies the
+	 * wait.
 	 */
 	uint64_t what = name_key(name), waker;
 
@@ -570,7 +577,7 @@ static void note_spinning(struct causes *c, const struct model_episode *ep)
 	waited = l->detail ? l->detail->runq_ns : 0;
 	/*
 	 * A thread that yields its CPU until its turn (OpenMP's `critical` or `ordered`) is
-	 * runnable, but has nothing to do.
+	 * runnable, but has nothing to do. Do not count that time as a wait for a CPU.
 	 */
 	turn = l->detail ? l->detail->turn_ns + l->detail->begin_ns : 0;
 	turn = turn ? number_less(turn, l->detail->turn_oncpu_ns) : 0;
@@ -605,9 +612,9 @@ static bool began_with(const struct model_member *a, const struct model_member *
 /*
  * Return the member with which to compare the last thread: the median by arrival. In an OpenMP
  * team, the thread that began the region has worked since the previous region, but the other
- * threads only since this region began. In that case, return the median of the members that began
- * at the same time as the last thread. Serial work is then not compared with waiting for the
- * region.
+ * threads only since this region began. If the last thread and the median member did not begin
+ * together, return the median of the members that began together with the last thread. Serial work
+ * is then not compared with waiting for the region.
  */
 static const struct model_member *typical(const struct model_episode *ep)
 {

@@ -51,8 +51,11 @@ const char *cause_name(enum cause_kind kind);
 /* Return true if @kind is the dominant cause. */
 bool cause_is(const struct report_cause *cause, enum cause_kind kind);
 
-/* Names of files that connect threads. A recording contains only the name. */
-#define CAUSE_PIPE   "a pipe" /* without a name in a directory */
+/*
+ * Names of files that connect threads. A recording stores only the name of a file, so these names
+ * also mark such files there.
+ */
+#define CAUSE_PIPE   "a pipe" /* an unnamed pipe */
 #define CAUSE_SOCKET "a socket"
 
 /* The look-ups in struct cause_env: X(member). See REPORT_QUESTIONS. */
@@ -74,14 +77,14 @@ struct cause_env {
 	 */
 	const char *(*mapping)(void *ctx, uint32_t tgid, uint32_t inc, uint64_t addr);
 	/*
-	 * A thread blocked on the file with this inode number. Return the name of the file
-	 * (CAUSE_PIPE). Set *@has_ends if the file connects threads, as an unnamed pipe and a
-	 * socket do; otherwise leave it unchanged.
+	 * Return the name of the file with this inode number, on which a thread was blocked. An
+	 * unnamed pipe is CAUSE_PIPE, and a socket is CAUSE_SOCKET. Set *@has_ends if the file
+	 * connects threads, as an unnamed pipe and a socket do; otherwise leave it unchanged.
 	 */
 	const char *(*file)(void *ctx, uint64_t inode, bool *has_ends);
 	/*
-	 * Write the call sites of the stack with this key, innermost first, as numbers for
-	 * report_env.site. Return how many were written.
+	 * Write the call sites of the stack that has this key (model_block.stack), innermost first,
+	 * as numbers for report_env.site. Return how many were written.
 	 */
 	uint32_t (*stack)(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint32_t *sites,
 			  uint32_t max);

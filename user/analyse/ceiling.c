@@ -22,7 +22,8 @@ double ceiling_share(const struct ceiling_process *p)
 }
 
 /*
- * Return the crossings of these probe groups, as far as they can be separated from other crossings.
+ * Return the number of crossings of these probe groups, as far as they can be separated from other
+ * crossings.
  */
 static uint64_t crossings_of(const struct ceiling_process *p, uint64_t probe_groups)
 {
@@ -56,8 +57,8 @@ double ceiling_share_excluded(const struct ceiling_process *p, uint64_t probe_gr
 }
 
 /*
- * Return the most expensive set that has crossings and a group outside of @probe_groups, or NULL if
- * there is none.
+ * Return the most expensive set that has crossings and contains a probe group that is not in
+ * @probe_groups. Return NULL if there is none.
  */
 static const struct ceiling_set *dearest(const struct ceiling_process *p, uint64_t probe_groups)
 {
@@ -72,10 +73,10 @@ static const struct ceiling_set *dearest(const struct ceiling_process *p, uint64
 }
 
 /*
- * Return the cost share of all groups except @probe_groups, at the current rate of crossings.
- * Without the saved time the process may cross the other groups more often. This function does not
- * predict how often: the estimated saving may be nearly all of the time, and then most of the small
- * remainder is error.
+ * Return the cost share of all probe groups except @probe_groups, at the current rate of crossings.
+ * Once the cost of @probe_groups is saved, the process may cross the other probe groups more often.
+ * This function does not predict how often: the estimated saving may be nearly all of the time, and
+ * then most of the small remainder is error.
  */
 static double share_of_rest(const struct ceiling_process *p, uint64_t probe_groups)
 {
@@ -91,7 +92,7 @@ uint64_t ceiling_choose(const struct ceiling_process *p, double limit)
 
 	while ((set = dearest(p, probe_groups))) {
 		probe_groups |= set->probe_groups;
-		/* The process would have no probe group left. */
+		/* Without these probe groups, the process would have none left. */
 		if (!(p->probe_groups & ~probe_groups))
 			break;
 		if (share_of_rest(p, probe_groups) <= limit)
@@ -101,8 +102,8 @@ uint64_t ceiling_choose(const struct ceiling_process *p, double limit)
 }
 
 /*
- * Return true if these groups can be detached from the process separately, or if it has no other
- * groups.
+ * Return true if these probe groups can be detached from the process separately, or if the process
+ * has no other probe groups.
  */
 static bool is_apart(const struct ceiling_process *p, uint64_t probe_groups)
 {
@@ -114,7 +115,7 @@ static bool is_apart(const struct ceiling_process *p, uint64_t probe_groups)
 	return lost == p->probe_groups || !(lost & ~apart);
 }
 
-/* Return true if is_apart() is true for all processes of a group. */
+/* Return true if is_apart() is true for all processes of a process group. */
 static bool all_apart(const struct ceiling_process *p, uint32_t n, uint32_t group,
 		      uint64_t probe_groups)
 {
@@ -127,8 +128,8 @@ static bool all_apart(const struct ceiling_process *p, uint32_t n, uint32_t grou
 }
 
 /*
- * Return all groups that the process loses together with these groups. Return CEILING_WHOLE if it
- * has no other groups.
+ * Return the probe groups that the process loses if @probe_groups are detached. Return
+ * CEILING_WHOLE if it has no other probe groups.
  */
 static uint64_t loss_of(const struct ceiling_process *p, uint64_t probe_groups)
 {
@@ -156,7 +157,10 @@ static uint32_t find_culprit(const struct ceiling_process *p, uint32_t n, double
 	return worst;
 }
 
-/* Return true if it is enough not to record these probe groups in this process group. */
+/*
+ * Return true if no process of this process group exceeds the limit any more once these probe
+ * groups are no longer recorded.
+ */
 static bool exclusion_does(const struct ceiling_process *p, uint32_t n, uint32_t group,
 			   uint64_t probe_groups, double limit)
 {
@@ -176,8 +180,8 @@ static uint64_t shared_of(const struct ceiling_process *p)
 }
 
 /*
- * Return true if a process outside the group is still traced and hits the probes of these probe
- * groups.
+ * Return true if a process outside the process group is still traced and hits the probes of these
+ * probe groups.
  */
 static bool has_company(const struct ceiling_process *p, uint32_t n, uint32_t group,
 			uint64_t probe_groups, const struct ceiling_verdict *v)
@@ -192,9 +196,10 @@ static bool has_company(const struct ceiling_process *p, uint32_t n, uint32_t gr
 }
 
 /*
- * Stop tracing @probe_groups in all processes of a group that have them. Otherwise the traced
- * processes would wait for an untraced process. If @probe_groups cannot be detached separately from
- * one of these processes, stop tracing all of these processes completely.
+ * Stop tracing @probe_groups in all processes of a process group that have them. Otherwise the
+ * other processes would still be traced, and would wait for members that are not. If @probe_groups
+ * cannot be detached separately from one of these processes, stop tracing all of these processes
+ * completely.
  */
 static void decide_group(const struct ceiling_process *p, uint32_t n, uint32_t group,
 			 uint64_t probe_groups, enum ceiling_way way, uint32_t culprit,
@@ -228,8 +233,8 @@ static void decide_all(const struct ceiling_process *p, uint32_t n, uint32_t cul
 }
 
 /*
- * Set *shared to the groups with probes that several processes hit, and *own to the groups with
- * probes of one process. A probe group may be in both.
+ * Set *shared to those of @probe_groups with probes that several processes hit, and *own to those
+ * with probes that one process hits. A probe group may be in both.
  */
 static void probes_of(const struct ceiling_process *p, uint32_t n, uint32_t group,
 		      uint64_t probe_groups, uint64_t *shared, uint64_t *own)
@@ -247,7 +252,7 @@ static void probes_of(const struct ceiling_process *p, uint32_t n, uint32_t grou
 
 /*
  * Decide on a process that costs too much, and on all processes that depend on this decision.
- * Return the groups to remove for all processes.
+ * Return the probe groups to remove for all processes.
  */
 static uint64_t decide(const struct ceiling_process *p, uint32_t n, uint32_t culprit, double limit,
 		       struct ceiling_verdict *v)

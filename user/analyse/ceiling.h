@@ -12,11 +12,12 @@
 #include <stdint.h>
 
 #define CEILING_SETS  64
-/* value for a set of probe groups: all groups that the process crosses, now and later */
+/* value for a set of probe groups: all probe groups that the process crosses, now and later */
 #define CEILING_WHOLE UINT64_MAX
 
 /*
- * Probe groups (SBT_PROBE_GROUP()) that can be detached separately. A set may contain another set.
+ * Probe groups (SBT_PROBE_GROUP()) that can be detached together, without the other probe groups. A
+ * set may contain another set.
  */
 struct ceiling_set {
 	uint64_t probe_groups;
@@ -27,16 +28,18 @@ struct ceiling_set {
 /* A live, traced process over an interval. */
 struct ceiling_process {
 	uint32_t tgid;
-	/* Processes of one group share barriers: either all of them are traced, or none. */
+	/*
+	 * Process group: its processes share barriers, so either all of them are traced, or none.
+	 */
 	uint32_t group;
 	/*
-	 * groups that the process crosses, and all groups that can only be detached together with
-	 * them
+	 * probe groups that the process crosses, and all probe groups that can only be detached
+	 * together with them
 	 */
 	uint64_t probe_groups;
-	uint64_t own; /* groups of `probe_groups` with probes that only this process hits */
+	uint64_t own; /* the members of `probe_groups` with probes that only this process hits */
 	uint64_t crossings; /* in the interval */
-	uint64_t time_ns; /* thread time in the interval, ns */
+	uint64_t time_ns; /* time of all threads in the interval, ns */
 	uint32_t nsets;
 	/* Probe groups outside of all sets are detached only with the whole process. */
 	struct ceiling_set sets[CEILING_SETS];
@@ -62,12 +65,12 @@ enum ceiling_way {
 struct ceiling_verdict {
 	enum ceiling_way way;
 	/*
-	 * Index of the process that costs too much: this process, or a process that shares a group
-	 * or probes with it.
+	 * Index of the process that costs too much: this process, a process of its process group,
+	 * or a process that hits the same probes.
 	 */
 	uint32_t culprit;
-	double share; /* cost of tracing that process, as a share of its thread time */
-	/* groups that are no longer traced; CEILING_WHOLE for all; 0 with CEILING_KEEP */
+	double share; /* cost of tracing the culprit, as a share of the culprit's thread time */
+	/* probe groups that are no longer traced; CEILING_WHOLE for all; 0 with CEILING_KEEP */
 	uint64_t probe_groups;
 };
 
@@ -80,18 +83,18 @@ double ceiling_share(const struct ceiling_process *p);
 double ceiling_share_excluded(const struct ceiling_process *p, uint64_t probe_groups);
 /*
  * Choose the probe groups to detach. Take sets, the most expensive first, until the cost is at most
- * @limit. This assumes that the remaining groups are crossed as often as now. If they are crossed
- * more often afterwards, the next interval shows it. A detached group is not attached again. Return
- * CEILING_WHOLE if nothing less suffices.
+ * @limit. This assumes that the remaining probe groups are crossed as often as now. If they are
+ * crossed more often afterwards, the next interval shows this. A detached probe group is not
+ * attached again. Return CEILING_WHOLE if nothing less suffices.
  */
 uint64_t ceiling_choose(const struct ceiling_process *p, double limit);
 
 /*
  * Decide on all processes and fill @out, one entry for each. No process may cost more than @limit,
  * a share of its time. Return the probe groups to remove for all processes. A process loses at
- * least the groups that cost too much. It may lose more together with its process group, or if
- * probes are removed for all. The next interval shows whether the process's cost is then below the
- * limit.
+ * least the probe groups that cost too much. It may lose more together with its process group, or
+ * if probes are removed for all processes. The next interval shows whether the process's cost is
+ * then below the limit.
  */
 uint64_t ceiling_decide(const struct ceiling_process *processes, uint32_t n, double limit,
 			struct ceiling_verdict *out);

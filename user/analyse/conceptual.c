@@ -20,7 +20,7 @@ struct bounds {
 struct bounded {
 	struct phase phase;
 	bool open; /* an occurrence is open */
-	bool begun; /* an occurrence has ever begun */
+	bool begun; /* at least one occurrence has begun */
 	struct occurrence now;
 };
 
@@ -28,7 +28,7 @@ struct conceptual {
 	const char *const *names;
 	uint32_t n;
 	uint32_t from_start; /* phases that begin with the process, one bit each */
-	struct bounds *bounds; /* by barrier */
+	struct bounds *bounds; /* indexed by barrier */
 	uint32_t nbounds;
 	struct bounded **procs; /* indexed by process: n phases each, or NULL */
 	uint32_t nprocs;
@@ -123,8 +123,8 @@ static int take(struct occurrence *o, const struct model_episode *ep)
 			longest = t->ideal_ns;
 	}
 	/*
-	 * An episode joins the paths of its members: after it, each member continues the longest
-	 * path.
+	 * An episode joins its members at the last arrival: each of them then continues the longest
+	 * of their paths (see model_proc.ideal_ns).
 	 */
 	array_for_each (m, ep->members, ep->n) {
 		t = share_of(&o->shares, m->thread, m->tid);
@@ -141,7 +141,7 @@ static void begin(struct bounded *p, uint64_t start_ns)
 	occurrence_begin(&p->now, start_ns);
 }
 
-/* Drop the open occurrence, because its end is unknown and so it cannot be counted. */
+/* Drop the open occurrence, and count it as unfinished, because its end is unknown. */
 static void give_up(struct bounded *p)
 {
 	p->phase.unfinished++;

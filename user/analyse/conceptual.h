@@ -44,12 +44,12 @@ int conceptual_episode(struct conceptual *conceptual, const struct model *model,
 		       const struct model_episode *episode);
 
 /*
- * Add a mark of a thread of the model, in the order of time. Marks may be ahead of episodes. The
- * name of the phase and the detail are copied. Return 0 or -ENOMEM.
+ * Add a mark of a thread of the model, in the order of time. A mark may be added before an earlier
+ * episode is. The name of the phase and the detail are copied. Return 0 or -ENOMEM.
  */
 int conceptual_mark(struct conceptual *conceptual, const struct model *model, uint32_t thread,
 		    const char *name, const struct model_mark *mark);
-/* End all phases, after the last episode and mark. Return 0 or -ENOMEM. */
+/* Use the marks that are still queued, after the last episode and mark. Return 0 or -ENOMEM. */
 int conceptual_finish(struct conceptual *conceptual);
 /*
  * Return the number of marks of a process, by its index in the model, or 0 if @conceptual is NULL.

@@ -116,8 +116,9 @@ static bool is_libc(const char *module)
 }
 
 /*
- * Write the innermost function of the stack that is not in the C library. If a frame has no
- * symbols, write the name of its module.
+ * Write the innermost function of the stack that is not in the C library. If its frame has no
+ * symbols, write the name of the module. If there is no such frame, write the innermost function of
+ * the C library.
  */
 static bool function_words(const struct culprit_env *env, const struct culprit *c, char *out,
 			   size_t size)
@@ -179,7 +180,7 @@ static const char *many_files(const struct culprit_env *env, const struct culpri
 
 /* --- clauses --------------------------------------------------------------------------------- */
 
-/* By enum cause_kind. */
+/* Indexed by enum cause_kind. */
 static const struct cause_row cause_rows[CAUSE_KINDS] = {
 	[CAUSE_WORK] = { CAUSE_WORK, "work" },
 	[CAUSE_MORE_WORK] = { CAUSE_MORE_WORK, "more work" },

@@ -21,7 +21,7 @@
 #include <string.h>
 
 /*
- * maximum number of segments of a thread's history; to make room, runs of episodes at one barrier
+ * maximum number of segments of a thread's history; to make room, adjacent segments at one barrier
  * are folded first
  */
 #define SEGMENTS 16
@@ -35,7 +35,8 @@ struct origin {
 };
 
 /*
- * A thread's time from one episode to its next, or over several successive episodes at one barrier.
+ * A thread's phase and its time in the episode that ends the phase, or the sums over several
+ * successive episodes at one barrier.
  */
 struct segment {
 	uint64_t first, last; /* serial numbers of its first and last episode */
@@ -59,8 +60,8 @@ struct row {
 };
 
 struct delay {
-	struct history **threads; /* by index */
-	struct row *rows; /* by barrier */
+	struct history **threads; /* indexed as in the model */
+	struct row *rows; /* indexed by barrier */
 	uint32_t nthreads, nrows;
 	uint64_t serial; /* serial number of the latest episode, from 1 */
 };
@@ -231,7 +232,10 @@ static bool since_common(struct history *l, struct history *i, uint32_t *nl, uin
 			*ni = b;
 			return true;
 		}
-		/* The members of each episode in a folded segment are unknown. */
+		/*
+		 * A folded segment covers several episodes. If the segments overlap, it is unknown
+		 * which of these episodes, if any, was the last common one.
+		 */
 		if (x->last > y->last ? x->first <= y->last : y->first <= x->last)
 			return false;
 		if (x->last > y->last)
@@ -300,7 +304,7 @@ static void excess_between(struct excess *x, struct history *hl, uint32_t nl, st
 	}
 	/*
 	 * The thread that left the common episode later, or was created later, had less time than
-	 * the other.
+	 * the other thread. Add the difference to its time.
 	 */
 	if (l_from > i_from)
 		x->l_other_ns += l_from - i_from;
@@ -425,7 +429,7 @@ static int prepare(struct delay *d, const struct model_episode *ep)
 		}
 		if (!h)
 			return -ENOMEM;
-		/* Another thread now has this index. */
+		/* Empty the history if another thread now has this index. */
 		if (h->tid != m->tid) {
 			h->tid = m->tid;
 			h->n = h->head = 0;

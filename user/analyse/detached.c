@@ -44,7 +44,10 @@ static uint8_t family_of(const struct report_env *env, uint8_t probe_group)
 	return env->probe_group_family ? env->probe_group_family(probe_group) : probe_group;
 }
 
-/* Return true if the group is reported with its family, because the whole family was detached. */
+/*
+ * Return true if the probe group is reported with its family, because the whole family was
+ * detached.
+ */
 static bool is_within(const struct report_env *env, uint64_t probe_groups, uint8_t probe_group)
 {
 	uint8_t family = family_of(env, probe_group);

@@ -15,7 +15,10 @@
 #define DID_ALL	   0.9
 /* An activity with a smaller share of the time is not reported. */
 #define DID_LITTLE 0.1
-/* An awaited thread is named if it has at least this share of an activity. */
+/*
+ * The thread for which the awaited thread waited is named if it accounts for at least this share of
+ * the activity's time.
+ */
 #define DID_NAMED  0.4
 /* Advice is based on an activity with at least this share of the time. */
 #define DID_MOST   0.6

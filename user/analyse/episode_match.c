@@ -11,8 +11,8 @@
 #include "analyse/internal.h"
 
 /*
- * Return @array with room for one more element, doubled if needed, in the arena. Return NULL when
- * out of memory.
+ * If @array is full, return a copy with twice the room, which the arena owns. Otherwise return
+ * @array. Return NULL when out of memory.
  */
 static void *more(struct arena *a, void *array, uint32_t n, size_t size)
 {
@@ -32,13 +32,14 @@ static void *more(struct arena *a, void *array, uint32_t n, size_t size)
 struct joining {
 	struct episode_match *m;
 	struct arena *arena;
-	struct hash names; /* names of processes -> first slot */
+	/* name of a process -> first slot (index in m->processes) with this name */
+	struct hash names;
 	uint32_t *next; /* indexed by slot: the next slot with the same name */
 	uint32_t *cursor; /* indexed by first slot: where the next search in report `r` begins */
-	struct hash ids; /* (process, id of the site) -> slot */
+	struct hash ids; /* (process, id of the site) -> index in m->sites */
 	uint32_t r; /* index of the report that is joined */
 	const struct report *report;
-	struct hash pids; /* pids in report `r` -> slot */
+	struct hash pids; /* pid in report `r` -> slot of the process */
 };
 
 static const char *comm_of(const struct report_process *p)
@@ -264,8 +265,8 @@ static void candidates_sort(enum episode_match_how how, struct candidate *c, uin
 }
 
 /*
- * Pair candidates with equal keys, line by line, if both sides have the same number of candidates.
- * Otherwise the match is ambiguous.
+ * For each key, pair the old candidates with the new ones in the order of their lines, if there are
+ * equally many. Otherwise the match would be ambiguous, so pair none.
  */
 static int candidates_pair(struct joining *j, enum episode_match_how how, struct candidate *old,
 			   uint32_t nold, struct candidate *new, uint32_t nnew)

@@ -33,7 +33,7 @@
 #define NODE_MOVES_MIN	20
 /*
  * A CPU is slow if its clock rate is below SLOW_CPU times the median of all CPUs. The rate must be
- * based on at least SLOW_CPU_PHASES phases and SLOW_CPU_NS ns.
+ * based on at least SLOW_CPU_PHASES phases with SLOW_CPU_NS ns of CPU time.
  */
 #define SLOW_CPU	0.8
 #define SLOW_CPU_PHASES 20
@@ -51,7 +51,7 @@ struct findings {
 	const struct model_thread *threads;
 	struct report *out;
 	uint32_t cap;
-	uint32_t *start, *order; /* threads_by_process() */
+	uint32_t *start, *order; /* results of threads_by_process() */
 	/*
 	 * crossings of barriers with a call site that is known only by its address; indexed by
 	 * process
@@ -377,8 +377,8 @@ static int site_unknown(struct findings *f, const struct report_process *p)
 }
 
 /*
- * Skip a process that belongs to a group. The group is reported once, because its processes usually
- * run the same program.
+ * Report untraced functions in which the process may wait. Skip a process that belongs to a group:
+ * the group is reported once, because its processes usually run the same program.
  */
 static int untraced(struct findings *f, const struct report_process *p)
 {

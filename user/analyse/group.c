@@ -23,10 +23,10 @@
 struct groups {
 	struct arena *arena;
 	const struct model *model;
-	const struct model_proc *procs; /* by index */
-	const struct model_thread *threads; /* by index */
+	const struct model_proc *procs; /* indexed as in the model */
+	const struct model_thread *threads; /* indexed as in the model */
 	struct report *out;
-	struct member_of { /* by model_proc index */
+	struct member_of { /* one for each process; indexed as in the model */
 		/*
 		 * union-find: another process of its group, or the process itself if it is the head
 		 */
@@ -64,7 +64,8 @@ static void join_members(const struct groups *g, const struct model_barrier *b)
 }
 
 /*
- * Set the first start and the last end of the threads that crossed a barrier, and their ideal time.
+ * Set *start and *end to the first start and the last end of the group's threads that crossed a
+ * barrier, and *ideal to the length of the longest path through them.
  */
 static void span_of(const struct groups *g, uint32_t head, uint64_t *start, uint64_t *end,
 		    uint64_t *ideal)
@@ -85,8 +86,8 @@ static void span_of(const struct groups *g, uint32_t head, uint64_t *start, uint
 		if (own < *start)
 			*start = own;
 		/*
-		 * The process's longest path ends here. Episodes have joined it with the paths of
-		 * the other processes.
+		 * The process's longest path ends at this time. It contains parts of other
+		 * processes' paths, because shared episodes join the paths of their members.
 		 */
 		if (own + p->ideal_ns > *ideal)
 			*ideal = own + p->ideal_ns;

@@ -31,9 +31,13 @@ enum hang_state {
 
 /* Evidence that a thread is missing. */
 enum hang_known {
-	HANG_BY_PAST, /* the thread was at this barrier last time */
+	HANG_BY_PAST, /* the thread was a member of the last episode at this barrier */
 	HANG_BY_TEAM, /* the runtime lists the thread in the team */
-	HANG_BY_COUNT, /* the barrier's count equals the number of threads of the process */
+	/*
+	 * the barrier's count equals the number of threads of the process, so all of them are
+	 * members
+	 */
+	HANG_BY_COUNT,
 	HANG_BY_PROCESS, /* the thread belongs to the process; this is a guess */
 	HANG_BY_CALL, /* an MPI call waits for this rank, outside of any barrier */
 };
@@ -62,7 +66,8 @@ struct report_hang_missing {
 	const char *comm;
 	enum hang_known why;
 	enum hang_state state;
-	const char *blocked_on; /* text; NULL if not blocked, or unknown */
+	/* what the thread is blocked on, as text; NULL if it is not blocked, or if unknown */
+	const char *blocked_on;
 	const char *syscall, *wchan;
 	uint32_t holder; /* tid of the thread that it waits for; 0 if none, or unknown */
 	bool sampled;
@@ -78,7 +83,7 @@ struct report_hang_link {
 	uint32_t pid, tid, index;
 	const char *comm;
 	const char *waits_for; /* "the mutex `m`", "the barrier at x.c:30", "the end of thread 3" */
-	uint32_t next; /* tid */
+	uint32_t next; /* tid of the thread for which this thread waits */
 };
 
 struct report_hang {
@@ -90,9 +95,9 @@ struct report_hang {
 	uint32_t line;
 	uint32_t count; /* number of threads for which the barrier waits; 0 if unknown */
 	uint64_t t_ns; /* time when the hang was found */
-	uint64_t since_ns; /* first arrival */
+	uint64_t since_ns; /* time of the first arrival */
 	uint64_t waited_ns; /* time since the first arrival */
-	uint32_t reported; /* number of earlier reports */
+	uint32_t reported; /* number of earlier reports of this hang */
 	bool over; /* the hang has been resolved, and this is the last report */
 	enum hang_verdict verdict;
 	bool guess; /* the missing threads are a guess */

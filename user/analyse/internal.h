@@ -16,13 +16,14 @@
 
 /* Fewer complete episodes than this do not support a verdict. */
 #define VERDICT_FEW    8
-/* A smaller share of lost time counts as balanced. */
+/* A barrier or process that loses a smaller share of its thread time than this is balanced. */
 #define VERDICT_LITTLE 0.05
 
 struct arena;
 
 /*
- * arena.c: memory of a report. It is zeroed, and freed all at once. Return NULL when out of memory.
+ * arena.c: the memory of a report. Allocations are zeroed, and arena_free() frees all of them at
+ * once. Functions that return a pointer return NULL when out of memory.
  */
 struct arena *arena_new(void);
 void arena_free(struct arena *a);
@@ -52,8 +53,8 @@ void name_copy(char *dst, size_t size, const char *src);
  */
 void name_function(char *dst, size_t size, const char *function, size_t limit);
 /*
- * Replace the end of the text in dst[size] (at least 8 bytes, all in use) by "...". If a word ends
- * in the second half of the text, cut after this word. Return the new length.
+ * Replace the end of the text in dst[size] (at least 8 bytes, all in use) by "...". If the last
+ * complete word ends in the second half of the text, cut after this word. Return the new length.
  */
 size_t name_cut(char *dst, size_t size);
 /*
@@ -85,13 +86,17 @@ void tasks_process(struct report_process *p, const struct model_sums *spent);
  * based on lost time.
  */
 void tasks_barrier(struct report_barrier *b);
-/* In processes that run tasks, reset the figures that are sums over barriers. */
+/*
+ * In processes that run tasks, mark the figures that are sums over barriers as unknown, also those
+ * of conceptual phases.
+ */
 void tasks_forget(struct report *report);
 
 /* efficiency.c */
 struct efficiency_sums {
 	uint64_t n;
-	uint64_t sum_ns, max_ns; /* sum and maximum of the threads' useful times */
+	/* sum and maximum of the threads' useful times (efficiency_useful()) */
+	uint64_t sum_ns, max_ns;
 	uint64_t ideal_ns, elapsed_ns;
 };
 
@@ -111,7 +116,7 @@ struct efficiency_work {
 /*
  * Set *load_balance and *serialisation of a barrier from the work of its threads. @position is
  * indexed by thread; threads that run one after another share a position. @scratch has one entry
- * for each position, which is zeroed before and after the call.
+ * for each position. All entries are zero before and after the call.
  */
 void efficiency_barrier(const struct model_barrier *b, const uint32_t *position,
 			struct efficiency_work *scratch, double *load_balance,
@@ -124,10 +129,16 @@ void efficiency_barrier(const struct model_barrier *b, const uint32_t *position,
  * Return 0 or -ENOMEM.
  */
 int positions_assign(struct report_thread *threads, uint32_t n, uint32_t *positions);
-/* Set @out from threads with positions. n and max_ns of @sums are not used. Return 0 or -ENOMEM. */
+/*
+ * Set @out to the efficiencies of threads that have positions. n and max_ns of @sums are not used.
+ * Return 0 or -ENOMEM.
+ */
 int positions_efficiency(const struct report_thread *threads, uint32_t n, uint32_t positions,
 			 const struct efficiency_sums *sums, struct report_efficiency *out);
-/* Set n and max_ns of @sums from positions. Return 0 or -ENOMEM. */
+/*
+ * Set n of @sums to the number of positions, and max_ns to the longest useful time at one position.
+ * Return 0 or -ENOMEM.
+ */
 int positions_sums(const struct report_thread *threads, uint32_t n, uint32_t positions,
 		   struct efficiency_sums *sums);
 
@@ -141,7 +152,7 @@ double efficiency_oncpu(const struct model_sums *s);
  * Times in ns, summed over the threads of an OpenMP program. They add up to all of its thread time.
  */
 struct efficiency_omp {
-	/* time in outlined functions, and of the single running thread in serial parts */
+	/* time in the code of parallel regions, and of the single running thread in serial parts */
 	uint64_t useful_ns;
 	/* waits for other threads, at the end of worksharing or at barriers outside OpenMP */
 	uint64_t imbalance_ns;
@@ -152,7 +163,8 @@ struct efficiency_omp {
 	 */
 	uint64_t start_ns;
 	/*
-	 * time in which threads are idle because one thread runs a serial part, or do not exist yet
+	 * time in which threads are idle because one thread runs a serial part, or in which they do
+	 * not exist yet
 	 */
 	uint64_t serialisation_ns;
 	uint64_t turns_ns; /* waits for a turn (`critical`, `ordered`, locks) */
@@ -161,7 +173,7 @@ struct efficiency_omp {
 /* Ratios of at most 1, or NAN if the divisor is 0. */
 struct efficiency_omp_ratios {
 	double load_balance, scheduling;
-	double start; /* NAN if unknown; the start is then in serialisation */
+	double start; /* NAN if unknown; the loss at the start is then in `serialisation` */
 	double serialisation;
 	double turns;
 	double parallel; /* useful time over all time, which is the product of the known ratios */
@@ -187,9 +199,9 @@ bool openmp_times(const struct openmp *openmp, uint32_t proc, const struct model
 		  struct efficiency_omp *out);
 
 /*
- * conceptual.c: fill the conceptual phases of @out. @procs and @threads are from the model at the
- * end of the report, by index. @position is the same as for efficiency_barrier(). Return 0 or
- * -ENOMEM.
+ * conceptual.c: fill the conceptual phases of @out. @procs and @threads hold the model's state at
+ * the end of the report, in the order of the model's indices. @position is the same as for
+ * efficiency_barrier(). Return 0 or -ENOMEM.
  */
 int conceptual_report(const struct conceptual *conceptual, const struct report_env *env,
 		      const struct model_proc *procs, const struct model_thread *threads,
@@ -221,7 +233,10 @@ void delay_free(struct delay *d);
 int delay_episode(struct delay *d, const struct model_episode *ep);
 /* Fold barrier @from into @into. The index @from is then free. Return 0 or -ENOMEM. */
 int delay_fold(struct delay *d, uint32_t from, uint32_t into);
-/* Set the waits caused by phases that end at @barrier, or REPORT_UNKNOWN if nothing is known. */
+/*
+ * Set *direct_ns and *passed_ns to the waits that began in phases that end at @barrier (see
+ * report_barrier.delay_direct_ns). If nothing is known, set both to REPORT_UNKNOWN.
+ */
 void delay_of(const struct delay *d, uint32_t barrier, uint64_t *direct_ns, uint64_t *passed_ns);
 
 /* cause.c */
@@ -234,14 +249,15 @@ struct cause_parts {
 
 /* Sums over the episodes of a process, for findings.c. */
 struct cause_proc {
-	uint64_t episodes; /* complete episodes with accounted time */
+	uint64_t episodes; /* number of complete episodes that are not nested */
 	/*
-	 * Number of episodes in which the last thread waited for a CPU while other threads spun in
-	 * the barrier.
+	 * Number of these episodes for which both is true: the last thread waited for a CPU before
+	 * it arrived, and other threads spun in the barrier.
 	 */
 	uint64_t spun_episodes;
 	/*
-	 * the shorter of the spinning time and the wait for the CPU, summed over these episodes, ns
+	 * the shorter of the spinning time of all other threads and the last thread's wait for a
+	 * CPU, summed over these episodes, ns
 	 */
 	uint64_t spun_ns;
 	uint64_t node_moves; /* moves of threads to a CPU of another NUMA node */
@@ -262,7 +278,10 @@ int causes_site(const struct causes *causes, uint32_t barrier, struct arena *a,
 /* Like causes_site(), for any blame that causes_episode() filled. */
 int causes_blame(const struct causes *causes, const struct blame *blame, struct arena *a,
 		 struct report_cause *out);
-/* Return the delay costs, or the sums of a process or of a CPU (NULL if unknown). */
+/*
+ * Return the delay costs, the sums of a process or of a CPU (NULL if unknown), or the number of
+ * CPUs that have an entry.
+ */
 const struct delay *causes_delay(const struct causes *causes);
 const struct cause_proc *causes_proc(const struct causes *causes, uint32_t proc);
 const struct cause_cpu *causes_cpu(const struct causes *causes, uint32_t cpu);
@@ -287,27 +306,31 @@ struct culprit {
 	enum cause_kind kind;
 	uint64_t key; /* exact identity; 0 if unknown */
 	/*
-	 * Key of the object of the wait and the name of the threads that ended such waits; 0 if
-	 * none.
+	 * Key made from the object of the wait and the name of the thread that ended the wait.
+	 * Threads with the same name have the same key. 0 if unknown.
 	 */
 	uint64_t named;
-	/* key of the lock with any holder, or of all tasks with one name; 0 if none */
+	/*
+	 * key of the object (a lock, a file) without the thread that held it or ended the wait, or
+	 * key of all tasks with one name; 0 if none
+	 */
 	uint64_t coarse;
 	uint32_t proc, tgid, inc;
 	bool shared; /* processes share the barrier, so numbers of threads are ambiguous */
 	bool began; /* CAUSE_RELEASED_LATE: the thread had not been at any barrier before */
-	/* CAUSE_RELEASED_LATE: the thread was in another episode than the reference */
+	/* CAUSE_RELEASED_LATE: the preceding episode of the thread was not that of the reference */
 	bool elsewhere;
 	/*
-	 * key of what the awaited thread waited for: a thread, or all threads with one name; 0 if
-	 * none
+	 * key of the thread for which the awaited thread itself waited, or of all threads with that
+	 * thread's name; 0 if none
 	 */
 	uint64_t did;
-	uint32_t ran; /* the task that had the CPU; 0 if unknown */
+	/* tid of the task that had the CPU for which the thread waited; 0 if unknown */
+	uint32_t ran;
 	bool among; /* `ran` had the CPU for less than half of the wait */
 	/*
 	 * CAUSE_RELEASED_LATE: tid of the thread for which the late thread waited in its preceding
-	 * episode
+	 * episode; 0 if none
 	 */
 	uint32_t awaited;
 	uint64_t fault_addr;
@@ -321,7 +344,10 @@ static inline uint64_t culprit_key(uint64_t a, uint64_t b)
 	return hash_mix(a ^ hash_mix(b + 1));
 }
 
-/* What a thread waited for at a futex, as far as the futex word and the stack show it. */
+/*
+ * What a late thread waited for. For waits at a futex, this is known as far as the futex word and
+ * the stack show it.
+ */
 enum culprit_waited {
 	WAITED_LOCK, /* also if unknown */
 	WAITED_JOIN, /* the end of a thread */
@@ -331,13 +357,18 @@ enum culprit_waited {
 	WAITED_BARRIER, /* an untraced barrier */
 	WAITED_VALUE, /* a futex of the program itself, or of std::atomic */
 	WAITED_ELSEWHERE, /* CAUSE_RELEASED_LATE: the end of another episode */
-	WAITED_THREAD, /* a thread of a traced process, for CAUSE_IO or for an unknown reason */
+	/* a traced thread that ended a wait for I/O, or for a lock with an unknown holder */
+	WAITED_THREAD,
 };
 
 /* How precisely a culprit is described. */
 enum culprit_level {
 	CULPRIT_EXACT,
-	CULPRIT_NAMED, /* by the names of threads, because the numbers of new threads differ */
+	/*
+	 * by the name of the thread that ended the wait: this may be a new thread, with a new
+	 * number, in each episode
+	 */
+	CULPRIT_NAMED,
 	CULPRIT_COARSE,
 	CULPRIT_LEVELS
 };
@@ -357,9 +388,9 @@ struct culprit_words {
 
 /* One activity of the awaited thread, over several episodes. */
 struct culprit_did {
-	uint64_t key; /* key of what the awaited thread waited for: all threads with one name */
-	uint32_t tid; /* tid of the first of these threads */
-	bool several; /* several threads have that name */
+	uint64_t key; /* key of the thread for which the awaited thread waited; see culprit.did */
+	uint32_t tid; /* tid of the first thread with this key */
+	bool several; /* several threads have this key */
 	uint64_t ns; /* lost time, ns; 0 if the entry is free */
 	uint64_t worded_ns; /* value of `ns` when awaits was written; 0 if it is not written yet */
 	uint64_t episodes;
@@ -383,8 +414,8 @@ struct tally {
 };
 
 /*
- * Add to the entry of @key. Return its index, or -1 if @key has no entry. *fresh: the entry was
- * free or belonged to another key.
+ * Add to the entry of @key. Return its index, or -1 if @key has no entry. Set *fresh to whether the
+ * entry was free or belonged to another key before.
  */
 int tally_add(struct tally *t, uint64_t key, uint64_t ns, bool *fresh);
 /* Return the index of the largest entry, or -1. */
@@ -409,8 +440,8 @@ enum model_doing culprit_doing(const struct model_block *b);
 void culprit_words(const struct culprit_env *env, const struct culprit *c, enum culprit_level level,
 		   struct culprit_words *out);
 /*
- * Append the activity of the awaited thread ("was asleep"). @awaits is what the awaited thread
- * itself waited for, or "" if unknown.
+ * Append the activity of the awaited thread ("was asleep"). @awaits is the thread for which the
+ * awaited thread itself waited, or "" if unknown. @among: it waited for other threads, too.
  */
 void culprit_append_did(uint8_t doing, const char *awaits, bool among, char *out, size_t size);
 /*
@@ -429,7 +460,10 @@ void dids_append(const struct culprit_dids *dids, uint64_t all_ns, char *out, si
  * lasted that long.
  */
 uint8_t dids_most(const struct culprit_dids *dids, uint64_t all_ns);
-/* Write the name of a thread, with its number within the process or with its tid. */
+/*
+ * Write "thread N". N is the thread's number within its process, or its tid if processes share the
+ * barrier (@shared) or if the number is unknown.
+ */
 void culprit_thread(const struct culprit_env *env, uint32_t thread, uint32_t tid, bool shared,
 		    char *out, size_t size);
 /* Return the clause of a cause without a named culprit. */
@@ -455,7 +489,7 @@ struct blame {
 	uint64_t episodes;
 	int64_t parts[CAUSE_KINDS];
 	int64_t lateness_ns;
-	/* lost time, split by the shares of the causes; indexed by cause */
+	/* lost time, split by the causes' shares of each lateness; indexed by cause */
 	double weight[CAUSE_KINDS];
 	double noise_ns; /* lost time of episodes without a named cause */
 	double thread_ns; /* phase time x members */
@@ -503,7 +537,10 @@ int text_percent(double share);
 void text_time(int64_t ns, char out[32]);
 /* Write the parts that are not 0 to @out, the largest first. */
 void cause_set_parts(const int64_t *parts, struct report_cause *out);
-/* End the sentence in @out. Add the second cause if there is one and it fits. */
+/*
+ * End the sentence in @out. Before that, add the second cause (@clause) if its @share is at least
+ * CAUSE_SECOND and the text fits.
+ */
 void cause_end_text(struct report_cause *out, double share, const char *clause);
 /* Set the frames of the stack, which @a owns. Return 0 or -ENOMEM. */
 int cause_set_frames(struct arena *a, const struct cause_env *env,
@@ -560,8 +597,9 @@ struct verdict_shares {
 };
 
 /*
- * If tracing costs the process most of its time, or more time than it loses at its barriers, no
- * figure is reliable. In this case, replace @advice by advice on the cost of tracing.
+ * If tracing costs the process at least half of its thread time, or at least 5 % and no less than
+ * it loses at its barriers, no figure is reliable. In this case, replace @advice by advice on the
+ * cost of tracing.
  */
 void verdict_costs(const struct report_process *p, char *advice, size_t size);
 /* Add @b's lost time, as a share of @wait_ns, to each of the shares that applies to @b. */

@@ -107,9 +107,9 @@ static uint32_t fold32(uint64_t h)
 }
 
 /*
- * Choose the id of a barrier and add it to @taken. @taken maps (process, id) of the ids in use to
- * the next id that may be free. Without this map, each of very many similar barriers would try the
- * ids of all the others.
+ * Choose the id of a barrier and add it to @taken. @taken maps each (process, id) in use to the
+ * next id that may be free. Without this map, each of very many similar barriers would try the ids
+ * of all the others.
  */
 static int id_of(const struct report_env *env, const struct model_barrier *b, struct hash *taken,
 		 uint32_t *out)
@@ -128,8 +128,8 @@ static int id_of(const struct report_env *env, const struct model_barrier *b, st
 		id = fold32(h);
 	}
 	/*
-	 * If the id is still taken, by a hash collision or by unknown call sites, use the next free
-	 * id.
+	 * If the id is still taken, because of a hash collision or because call sites are unknown,
+	 * use the next free id.
 	 */
 	first = id;
 	while (hash_get(taken, of_proc | id, &next))
@@ -239,8 +239,8 @@ size_t name_cut(char *dst, size_t size)
 	while (n && ((uint8_t)dst[n] & 0xc0) == 0x80)
 		n--;
 	/*
-	 * Cut after a word if a word ends nearby. A sentence then loses its last words, and a long
-	 * name loses its end.
+	 * Cut after the last complete word if it is in the second half. A sentence is then cut
+	 * between words, and a single long word is cut inside.
 	 */
 	for (word = n; word && dst[word] != ' '; word--)
 		;
@@ -350,8 +350,8 @@ static const char *shorter(struct arena *a, const char *name)
 }
 
 /*
- * Name the outermost function into which a call was inlined. This name distinguishes inlined copies
- * of one source line.
+ * Return the label of a call site. It contains the outermost function into which the call was
+ * inlined, because this function distinguishes inlined copies of one source line.
  */
 static char *callsite_label(struct arena *a, const struct report_callsite *c)
 {

@@ -19,12 +19,13 @@
 #include "sites/family.h"
 #include "target/proc.h"
 
-/* model_barrier.flags */
+/* bits of model_barrier.flags */
 #define WATCH_WATCHED	 0x1u
 #define WATCH_NAMED	 0x2u
 #define WATCH_LOOP	 0x4u /* summed up at the end, not reported for each episode */
 #define WATCH_OTHER	 0x8u /* not among the barriers of observer_show_only() */
-#define WATCH_NAME_SHIFT 8 /* the bits from here on: index of the --name option, plus one */
+/* the bits from here on: index of the --name option plus one, or 0 if none matched */
+#define WATCH_NAME_SHIFT 8
 
 #define LABEL_BYTES 192
 
@@ -33,7 +34,7 @@ struct named {
 	bool made;
 	struct report_barrier barrier;
 	void *arena;
-	uint64_t warned; /* episodes that exceeded the threshold */
+	uint64_t warned; /* number of episodes with a barrier time of options.warn_ns or more */
 };
 
 struct observer {
@@ -46,7 +47,7 @@ struct observer {
 	struct conceptual *conceptual;
 	const char **phase_names;
 	struct report_namer *namer;
-	struct named *named; /* by barrier */
+	struct named *named; /* indexed by barrier */
 	uint32_t nnamed;
 	bool *met_watch; /* indexed by -w option: a barrier matched it */
 	bool *met_name; /* indexed by --name option: a barrier matched it */
@@ -157,7 +158,10 @@ static bool is_number(const char *s)
 	return *s && strspn(s, "0123456789") == strlen(s);
 }
 
-/* Match FILE:LINE. FILE is a path, or the end of a path that begins at a slash. */
+/*
+ * Return true if the frame matches FILE:LINE, or LINE alone. FILE is a path, or the end of a path,
+ * after a slash.
+ */
 static bool matches_line(const struct site_frame *f, const char *spec)
 {
 	const char *colon = strrchr(spec, ':');
@@ -204,8 +208,8 @@ static struct named *get_named(struct observer *w, const struct model *model, ui
 }
 
 /*
- * Match a barrier with a spec. @id is "#1a2b...". A spec of "#" and the first digits of the id
- * matches, too.
+ * Return true if the barrier matches @spec, in the form that -w takes. @id is the barrier's id,
+ * "#1a2b...". A @spec of "#" and the first digits of the id matches, too.
  */
 static bool matches(const struct observer *w, const struct model_barrier *b, const char *id,
 		    const char *name, const char *spec)
@@ -269,7 +273,7 @@ static void bound_phases(struct observer *w, uint32_t index, const struct model_
 	}
 	w->met_begin |= begins;
 	w->met_end |= ends;
-	/* Ignore -ENOMEM, because without memory no later operation works either. */
+	/* Ignore -ENOMEM: if memory has run out, later allocations fail as well. */
 	if (o->nphases)
 		conceptual_barrier(w->conceptual, index, begins, ends);
 }
@@ -345,7 +349,7 @@ bool observer_may_fold(void *ctx, const struct model *model, uint32_t proc)
 	const struct observer *w = ctx;
 
 	(void)model;
-	/* Phases need the figures of single threads, which folding sums up. */
+	/* Phases need the figures of single threads, which folding replaces by sums. */
 	return !w->options->nphases && !conceptual_marks(w->conceptual, proc);
 }
 
@@ -359,7 +363,7 @@ void observer_barrier_folded(void *ctx, const struct model *model, uint32_t from
 		memset(&w->named[from], 0, sizeof(w->named[from]));
 	}
 	report_namer_forget(w->namer);
-	/* If memory runs out, the program's causes lack the lateness of this barrier. */
+	/* Ignore -ENOMEM: the causes of the program then lack the lateness of this barrier. */
 	if (w->env->causes)
 		causes_fold_barrier(w->env->causes, from, into);
 }

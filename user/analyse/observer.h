@@ -19,7 +19,11 @@
 
 struct observer;
 
-/* One thread of an observed episode. Times are absolute, in ns; MODEL_UNKNOWN if unknown. */
+/*
+ * One thread of an observed episode. arrive_ns and depart_ns are times of CLOCK_MONOTONIC, the
+ * other times are durations, in ns. inter_ns is the time since the preceding member arrived.
+ * MODEL_UNKNOWN means unknown.
+ */
 struct observed_member {
 	uint32_t tid, index;
 	const char *comm; /* NULL if unknown */
@@ -33,7 +37,10 @@ struct observed_member {
 	const struct report_counter *counters;
 };
 
-/* An episode during tracing: the model's data with names. Times are absolute, in ns. */
+/*
+ * An episode during tracing: the model's data with names. release_ns is a time of CLOCK_MONOTONIC,
+ * the other times are durations, in ns.
+ */
 struct observed_episode {
 	const struct report_barrier *barrier; /* only the naming fields are set */
 	uint32_t pid;
@@ -44,7 +51,7 @@ struct observed_episode {
 	uint32_t why;
 	bool nested;
 	uint32_t nmembers;
-	const struct observed_member *members; /* by arrival */
+	const struct observed_member *members; /* in the order of arrival */
 	struct report_cause cause; /* unknown if its nparts is 0 */
 	uint32_t ncounters; /* counters, summed over the members */
 	const struct report_counter *counters;
@@ -64,7 +71,10 @@ struct observer_output {
 	void *ctx;
 };
 
-/* Filter of rows. A kind without entries is not filtered. The filter must outlive the observer. */
+/*
+ * Filter of rows. If nsites is 0, all barriers are shown. If nthreads is 0, all threads are shown.
+ * The filter must outlive the observer.
+ */
 struct observer_rows {
 	char *const *sites; /* barriers, in the form that -w takes */
 	size_t nsites;

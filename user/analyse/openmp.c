@@ -43,7 +43,8 @@ struct region {
 };
 
 struct omp_thread {
-	uint32_t tid; /* tid, because another thread may get the index; 0 if in no team yet */
+	/* detects that another thread has got the index; 0 if the thread was in no team yet */
+	uint32_t tid;
 	const struct region *in; /* the last region in which the thread waited */
 	uint32_t at; /* index of the thread in that region */
 	uint64_t other_ns; /* time inside barriers outside OpenMP */
@@ -52,8 +53,8 @@ struct omp_thread {
 struct omp_proc {
 	uint64_t imbalance_ns, scheduling_ns, start_ns;
 	/*
-	 * number of times that a worker began in a region; start_ns is the sum of the times until
-	 * then
+	 * number of times that a worker began in a region; start_ns sums the times from the start
+	 * of the region until then
 	 */
 	uint64_t starts;
 	uint64_t regions; /* number of all regions */
@@ -61,8 +62,8 @@ struct omp_proc {
 };
 
 struct openmp {
-	struct omp_thread *threads; /* by index */
-	struct omp_proc *procs; /* by index */
+	struct omp_thread *threads; /* indexed as in the model */
+	struct omp_proc *procs; /* indexed as in the model */
 	uint32_t nthreads, nprocs;
 	struct hash regions; /* (process, team) -> struct region */
 };
@@ -244,8 +245,8 @@ static void region_end(struct openmp *o, const struct model_episode *ep, struct 
 }
 
 /*
- * Return the time when the thread that began the region continued. The workers' departures are not
- * seen.
+ * Return the time when the thread that began the region continued after it, or MODEL_UNKNOWN. The
+ * workers' departures are not seen.
  */
 static uint64_t master_left(const struct model_episode *ep)
 {

@@ -10,8 +10,8 @@
 
 /* The share of one thread in one occurrence, or in all occurrences. */
 struct share {
-	uint32_t thread; /* index */
-	uint32_t tid; /* tid, because another thread may get the index */
+	uint32_t thread; /* index in the model */
+	uint32_t tid; /* detects that another thread has got the index */
 	uint64_t crossings, last;
 	uint64_t work_ns, wait_ns, wait_max_ns, idle_ns;
 	uint64_t ideal_ns; /* for one occurrence: time of the longest path up to here */
@@ -47,7 +47,7 @@ struct phase {
 
 struct phase_build {
 	const struct report_env *env;
-	const struct model_thread *threads; /* by index */
+	const struct model_thread *threads; /* indexed as in the model */
 	/* Indexed by thread. Threads that run one after another share a position. */
 	const uint32_t *position;
 	struct arena *arena;
@@ -67,8 +67,8 @@ void shares_free(struct shares *s);
 
 void occurrence_begin(struct occurrence *o, uint64_t start_ns);
 /*
- * Add the thread's work up to @m. If this work began before the occurrence, add only the time
- * inside the occurrence. How the thread spent that time is then unknown.
+ * Add the thread's work up to its arrival @m. If this work began before the occurrence, add only
+ * the time inside the occurrence. How the thread spent that time is then unknown.
  */
 void occurrence_work(struct occurrence *o, const struct model_member *m, struct share *t);
 /* Add the wait of member @i. */

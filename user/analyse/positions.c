@@ -16,7 +16,7 @@
 
 /*
  * A thread may take over another thread's position in the last 1/FOLLOWS_PART of that thread's
- * life, because ends are recorded late.
+ * life, because a thread's end may be recorded after the start of the thread that replaces it.
  */
 #define FOLLOWS_PART 16
 
@@ -43,8 +43,9 @@ static int moment_cmp(const void *a, const void *b)
 }
 
 /*
- * Write the sorted begins and ends of single threads to @m. The time of each end is made earlier by
- * 1/@part of the thread's life. Return the number of moments.
+ * Write the sorted begins and ends of the threads to @m. Leave out entries that stand for a sum of
+ * threads. The time of each end is made earlier by 1/@part of the thread's life. Return the number
+ * of moments.
  */
 static uint32_t moments_of(const struct report_thread *threads, uint32_t n, uint64_t part,
 			   struct moment *m)
@@ -69,7 +70,7 @@ int positions_assign(struct report_thread *threads, uint32_t n, uint32_t *positi
 {
 	struct moment *m = calloc(2 * (size_t)n + 1, sizeof(*m));
 	bool *taken = calloc(n + 1u, sizeof(*taken));
-	uint32_t i, nmoments, first = 0; /* no lower position is free */
+	uint32_t i, nmoments, first = 0; /* no position below `first` is free */
 
 	*positions = 0;
 	for (i = 0; i < n; i++)
@@ -163,9 +164,9 @@ static double clip(double x)
 }
 
 /*
- * Return the efficiencies. @lost is the share of @shared that every position loses. @shared is the
- * share of the lives that overlaps other lives. @several_ns is the elapsed time with several
- * threads.
+ * Return the efficiencies. @lost is the smallest share that a position loses of the time that it
+ * shares with others (least_lost()). @shared is the share of the lives that overlaps other lives.
+ * @several_ns is the elapsed time with several threads.
  */
 static struct report_efficiency product(const struct efficiency_sums *s, uint64_t life_ns,
 					double lost, double shared, uint64_t several_ns)

@@ -25,8 +25,8 @@ struct build {
 	const struct report_env *env;
 	struct report *out;
 	struct name_table ids;
-	struct model_proc *procs; /* at the end of the report, by index */
-	struct model_thread *threads; /* at the end of the report, by index */
+	struct model_proc *procs; /* state at the end of the report; indexed as in the model */
+	struct model_thread *threads; /* state at the end of the report; indexed as in the model */
 	uint32_t *position; /* indexed by thread; MODEL_NONE if not assigned yet */
 	uint32_t npositions; /* number of positions of all processes */
 	struct efficiency_work *scratch; /* indexed by position, zeroed between uses */
@@ -468,8 +468,8 @@ static int process_folded(struct build *b, const struct model_proc *p, struct re
 }
 
 /*
- * Return the cost of @n events. An unknown price counts as 0: either no event has this price, or
- * the rest of the cost is still valid.
+ * Return the cost of @n events. An unknown price counts as 0, so that the other parts of the cost
+ * are still reported.
  */
 static double cost_of(double price, uint64_t n)
 {
@@ -530,7 +530,10 @@ static void process_cost(struct build *b, const struct model_proc *p,
 	out->cost_interference_ns = env->causes ? spent->interference_ns : REPORT_UNKNOWN;
 	if (isnan(cost) || cost < 0)
 		return;
-	/* Phases last from release to release, so they include waits. */
+	/*
+	 * The cost is compared with the time of phases. These last from release to release, so add
+	 * the waits.
+	 */
 	array_for_each (m, out->members, out->nmembers)
 		time += m->idle_ns + waits_after_end(m->wait_ns, m->idle_ns);
 	time = report_time(env, time, out->elapsed_ns);
@@ -614,8 +617,8 @@ static void process_openmp(const struct build *b, const struct model_proc *p, ui
 }
 
 /*
- * @members holds thread indices in the order of out->members. b->position[] is unique among all
- * processes.
+ * @members holds thread indices in the order of out->members. The positions in b->position[] are
+ * unique among all processes.
  */
 static int process_positions(struct build *b, const uint32_t *members, uint32_t n,
 			     struct report_process *out)
@@ -931,8 +934,8 @@ static int snapshot(struct build *b)
 }
 
 /*
- * Reset losses that are unknown because this part of the run has no complete episode, or no known
- * participants.
+ * Mark losses as unknown if this part of the run has no complete episode, or if participants are
+ * unknown.
  */
 static void forget_losses(struct report *out)
 {

@@ -20,8 +20,8 @@
 
 #define REPORT_UNKNOWN	MODEL_UNKNOWN
 /*
- * If the mean phase is at least this long, in ns, the estimated cost of tracing agrees with the
- * measured cost (tests/bench prints a table of both).
+ * If the mean work per crossing is at least this long, in ns, the estimated cost of tracing agrees
+ * with the measured cost (tests/bench prints a table of both).
  */
 #define REPORT_ROUGH_NS 5000
 
@@ -63,13 +63,14 @@ struct report_parts {
 /* A performance counter of the thread, barrier or process that contains this struct. */
 struct report_counter {
 	const char *name;
-	/* value in phases; REPORT_UNKNOWN if the counter did not count all the time */
-	uint64_t value;
-	uint64_t inside; /* value inside barriers; REPORT_UNKNOWN in the same case */
-	bool scaled; /* the value is an estimate, because the counter was multiplexed */
 	/*
-	 * The part of value and inside that was counted, if they are unknown; 0 if they are known.
+	 * count in phases, outside barriers; REPORT_UNKNOWN if the counter did not count all the
+	 * time
 	 */
+	uint64_t value;
+	uint64_t inside; /* count inside barriers; REPORT_UNKNOWN in the same case */
+	bool scaled; /* the value is an estimate, because the counter was multiplexed */
+	/* If `value` and `inside` are unknown: the parts of them that were counted. Otherwise 0. */
 	uint64_t least, inside_least;
 };
 
@@ -110,22 +111,27 @@ struct report_cause {
 struct report_thread {
 	uint32_t tid;
 	/*
-	 * The program's own number if known; otherwise the rank by first crossing in the process.
+	 * The number that the program gives the thread, if known; otherwise its number within the
+	 * process, in the order of first crossings. MODEL_NONE for a sum of threads.
 	 */
 	uint32_t index;
 	const char *comm;
 	bool ranked; /* index is the thread's MPI rank */
 	uint64_t crossings;
-	/* times in ns; work_ns is REPORT_UNKNOWN if no phase is known */
+	/*
+	 * times in ns; work_ns is REPORT_UNKNOWN if no phase is known, and idle_ns if a departure
+	 * is unknown
+	 */
 	uint64_t wait_ns, idle_ns, work_ns;
 	uint64_t wait_max_ns;
-	uint64_t waits; /* number of complete episodes in wait_ns */
+	uint64_t waits; /* number of complete episodes that wait_ns sums up */
 	double wait_squares; /* sum of the squared waits of these episodes, ns^2 */
 	/*
 	 * Only for threads of a process. start_ns and until_ns are the start and end of the
-	 * thread's life. If the thread's end is its arrival, until_ns is the release. away_ns is
-	 * the time in which the thread belonged to no team but waited for other threads to end. A
-	 * sum of threads has start_ns 0.
+	 * thread's life. If the thread's end counts as its arrival (fork-join), until_ns is the
+	 * release. away_ns is the time in which the thread belonged to no team but waited for other
+	 * threads to end. In an entry for a sum of threads, start_ns is 0 and until_ns is the sum
+	 * of their lives.
 	 */
 	uint64_t start_ns, until_ns, away_ns;
 	/*
@@ -171,7 +177,7 @@ struct report_detached {
 struct report_barrier {
 	/* "#" and hexadecimal digits, made from family, module, function, line or offset */
 	char id[17];
-	uint32_t index; /* in the model */
+	uint32_t index; /* index in the model */
 	uint32_t pid;
 	const char *comm;
 	uint32_t processes; /* see report_process.processes */
@@ -203,7 +209,8 @@ struct report_barrier {
 	uint64_t episodes, incomplete, ambiguous, crossings;
 	/* Crossings with unknown participants, because processes share the barrier. */
 	uint64_t unmet;
-	bool summed; /* --aggregate: the kernel's sums contain no episodes of the barrier */
+	/* --aggregate: the figures are sums made in the kernel, so single episodes are unknown */
+	bool summed;
 	/* largest and smallest number of members of a complete episode */
 	uint32_t participants, participants_min;
 	bool shared, nested;
@@ -243,7 +250,7 @@ struct report_barrier {
 	uint32_t ncounters; /* of all threads */
 	struct report_counter *counters;
 	uint32_t nthreads;
-	struct report_thread *threads; /* by index */
+	struct report_thread *threads; /* ordered by their index */
 	uint32_t nlongest;
 	/* longest phases; their release_ns counts from report.start_ns */
 	struct model_longest longest[MODEL_LONGEST];
@@ -251,7 +258,8 @@ struct report_barrier {
 
 struct report_phase {
 	uint32_t pid;
-	char from_id[17], to_id[17]; /* "" stands for the start */
+	/* "" if the phase began at the start of the process or of the window */
+	char from_id[17], to_id[17];
 	char from[192], to[192]; /* labels; "start" or "window" if from_id is "" */
 	uint64_t occurrences;
 	struct report_times phase_ns;
@@ -278,11 +286,11 @@ struct report_conceptual {
 	uint32_t ncounters; /* of all threads */
 	struct report_counter *counters;
 	uint32_t nthreads;
-	struct report_thread *threads; /* threads with episodes inside, by index */
+	struct report_thread *threads; /* threads with episodes inside, ordered by index */
 };
 
 struct report_process {
-	uint32_t index; /* in the model */
+	uint32_t index; /* index in the model */
 	uint32_t pid;
 	const char *comm;
 	/*
@@ -293,7 +301,10 @@ struct report_process {
 	uint32_t processes;
 	uint32_t parent; /* pid; 0 if unknown */
 	bool exited;
-	/* if false, elapsed_ns and the efficiencies count from the start of tracing */
+	/*
+	 * if false, elapsed_ns and the efficiencies count from the start of tracing, or from
+	 * counted_from_ns
+	 */
 	bool start_seen;
 	/*
 	 * Time of the first recorded crossing, if earlier crossings were not recorded. elapsed_ns
@@ -350,8 +361,8 @@ struct report_process {
 	double inside_oncpu;
 	const char *exit_detection; /* "return probe", "ret instructions", ...; NULL if unknown */
 	/*
-	 * wait_ns / the sum of the lifetimes of its threads. This share is in the first line of the
-	 * report. NAN if unknown.
+	 * wait_ns / the known time of its threads. This share is in the first line of the report.
+	 * NAN if unknown.
 	 */
 	double wait_share;
 	/*
@@ -385,9 +396,9 @@ struct report_process {
 	double cost_share; /* cost as a share of its threads' time, limited by the number of CPUs */
 	/*
 	 * cost_ns is only a rough estimate. The mean work per crossing is below REPORT_ROUGH_NS,
-	 * and the threads sleep inside barriers, so that a wait is mostly the wake-up. Tracing may
-	 * change the CPUs on which the scheduler wakes the threads. This effect exceeds the cost of
-	 * tracing.
+	 * and the threads sleep inside barriers, so that a wait consists mostly of the wake-up.
+	 * Tracing may change the CPUs on which the scheduler wakes the threads, and this effect may
+	 * exceed the cost of tracing.
 	 */
 	bool cost_rough;
 	/*
@@ -405,7 +416,7 @@ struct report_process {
 	uint32_t nsheds; /* number of `sheds`, which are ordered by time */
 	struct report_detached *sheds;
 	uint32_t nmembers;
-	struct report_thread *members; /* threads over all barriers, by index */
+	struct report_thread *members; /* figures over all barriers; ordered by index */
 };
 
 struct report_group_process {
@@ -517,8 +528,8 @@ struct report {
 
 /*
  * The look-ups in struct report_env: X(member). Live runs and recordings both provide all of them,
- * and a recording stores each result. Their tables are made from this list, so a missing look-up
- * does not compile.
+ * and a recording stores each result. Both make their tables of look-ups from this list, so the
+ * compiler reports a missing one.
  */
 #define REPORT_QUESTIONS(X) \
 	X(site)             \
@@ -561,8 +572,8 @@ struct report_env {
 	 */
 	const char *(*untraced)(void *ctx, const struct model_proc *proc);
 	/*
-	 * Return whether its threads run OpenMP tasks, possibly in barriers. If the callback is
-	 * NULL, none runs tasks.
+	 * Return whether the threads of the process run OpenMP tasks, possibly in barriers. If the
+	 * callback is NULL, none runs tasks.
 	 */
 	bool (*tasks)(void *ctx, const struct model_proc *proc);
 	/*
@@ -626,7 +637,7 @@ struct report_counter report_counter(const char *name, uint64_t value, uint64_t 
 				     bool scaled);
 /*
  * Add @c to @sum, which is all zero initially. If one of them is unknown, the sum is also unknown,
- * except for least.
+ * and only least and inside_least are added up.
  */
 void report_counter_add(struct report_counter *sum, const struct report_counter *c);
 
@@ -635,17 +646,18 @@ uint32_t report_met(const struct model_proc *p);
 
 /*
  * Return the thread time that tracing cost, in ns. It has three parts. The first is @crossings at
- * @crossing_ns each. The second is the switches of threads that slept in episodes and between
- * barriers, at the prices in @env. The third is the time in which the tracer had the CPU of one of
- * the @met members, because all members then waited for this thread. Return NAN if @crossing_ns is
- * NAN.
+ * @crossing_ns each. The second is the context switches of threads inside and outside barriers, at
+ * env->switch_cost_ns each. The third is the time in which the tracer had the CPU of a thread,
+ * times the @met members of an episode (at most the number of CPUs), because all members then
+ * waited for this thread. Return NAN if @crossing_ns is NAN.
  */
 double report_cost(const struct report_env *env, double crossing_ns, uint64_t crossings,
 		   const struct model_sums *sums, uint32_t met);
 
 /*
- * Return the thread time in @elapsed_ns with which to compare a cost, in ns. If there are more
- * threads than CPUs, threads take turns, and the cost of one thread delays the others.
+ * Return the time, in ns, with which to compare a cost: @threads_ns, but at most @elapsed_ns times
+ * the number of CPUs. With more threads than CPUs, threads take turns, and the cost of one thread
+ * delays the others.
  */
 uint64_t report_time(const struct report_env *env, uint64_t threads_ns, uint64_t elapsed_ns);
 
@@ -686,13 +698,16 @@ void report_namer_forget(struct report_namer *namer);
 int report_namer_name(struct report_namer *namer, const struct model *model,
 		      const struct report_env *env, uint32_t index, struct report_barrier *out,
 		      void **arena);
-/* Name all barriers from index @from on. Each name is valid during its call. */
+/*
+ * Call @each for each barrier from index @from on, with the barrier's names. They are valid only
+ * during the call.
+ */
 int report_barrier_names(const struct model *model, const struct report_env *env, uint32_t from,
 			 int (*each)(void *ctx, const struct report_barrier *barrier), void *ctx);
 /*
- * Name a barrier that may be unknown to the model by family, call sites (each once) and the user's
- * @name (NULL if none). If the model adds the barrier later, its id is the same, unless two
- * barriers are alike.
+ * Name a barrier from its family, its call sites (each once) and the user's @name (NULL if none).
+ * The model need not know the barrier. If the model adds it later, its id is the same, unless
+ * another barrier has the same facts.
  */
 int report_place_name(const struct report_env *env, uint8_t family, const uint32_t *sites,
 		      uint32_t nsites, const char *name, struct report_barrier *out, void **arena);

@@ -16,14 +16,15 @@
 struct session_probe {
 	const char *family, *binary, *symbol;
 	const char *method; /* "session", "multi", "perf" */
-	uint64_t offset; /* in the file */
+	uint64_t offset; /* offset of the probe site in the file */
 	const char *scope; /* "inode" for every process that runs the file, or "process" */
-	const char *insn; /* the instruction under the probe, with its class */
+	const char *insn; /* the instruction at the probe site and its class (elf/insn.h) */
 	const char *why; /* reason for this probe site and this method */
 };
 
 /*
- * One option by its name in the SBT thesis (Novillo, University of Alberta, 2002), for the banner.
+ * One option for the banner, under the name that it has in the SBT thesis (Novillo, University of
+ * Alberta, 2002).
  */
 struct session_setting {
 	const char *name, *value;
@@ -38,18 +39,19 @@ struct session_counter {
 
 struct session {
 	const char *version, *kernel;
-	const char *mode; /* command, pid, system, hang */
-	const char *command; /* joined by spaces; NULL if none */
+	const char *mode; /* "command", "pid", "system", "hang" or "prediction" */
+	const char *command; /* the command line, joined by spaces; NULL if none */
 	uint64_t clock_start_ns;
 	uint32_t nprobes;
 	const struct session_probe *probes;
 	uint32_t ncounters;
 	const struct session_counter *counters;
 	uint32_t nuncounted;
-	const struct report_uncounted *uncounted; /* requested but not available */
+	/* counters that were requested but are not available */
+	const struct report_uncounted *uncounted;
 	uint32_t nsettings;
 	const struct session_setting *settings;
-	bool banner; /* SBT_OPTIONS */
+	bool banner; /* print a banner with the settings (SBT_OPTIONS) */
 	uint64_t armed_ns; /* time from the start of sbt-trace to the first possible record, ns */
 };
 

@@ -116,8 +116,8 @@ static struct stats_test test_of(double difference, double variance, double df, 
 	double half;
 
 	/*
-	 * If nothing varies, any difference is significant. An example are counters of a program
-	 * that always executes the same instructions.
+	 * If nothing varies, any difference is significant. An example is the instruction counter
+	 * of a program that always executes the same instructions.
 	 */
 	if (variance <= 0) {
 		r.t = difference ? copysign(INFINITY, difference) : 0;
@@ -161,7 +161,7 @@ struct stats_test stats_single(double difference, const struct stats *sample, do
 	return test_of(difference, variance, sample->n - 1, confidence);
 }
 
-/* @values: sorted. */
+/* Return the median of @values, which are sorted. */
 static double median(const double *values, uint32_t n)
 {
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
@@ -176,7 +176,10 @@ static double robust_deviation(const double *values, uint32_t n, double centre)
 	uint32_t low = 0, high = n - 1, i;
 	double distance = 0, before = 0;
 
-	/* Examine the distances from the largest down to the median, at both ends of the values. */
+	/*
+	 * Take the largest remaining distance from @centre, down to the median distance. It is
+	 * always at one end of the sorted values.
+	 */
 	for (i = 0; i <= n / 2; i++) {
 		before = distance;
 		distance = centre - values[low] > values[high] - centre ? centre - values[low++]

@@ -47,9 +47,9 @@ struct stats_test stats_single(double difference, const struct stats *sample, do
  * their median with a robust deviation (1.4826 times the median distance from it), by Student's t
  * with n - 1 degrees of freedom. The changes are parts of one pair of runs, and complete runs are
  * assumed to differ by as much as their parts. The deviation is therefore not divided by the number
- * of changes. For parts that vary independently, the test errs far less often than the level
- * allows. @changes are sorted. All results are NAN for fewer than two changes. low and high are the
- * confidence interval of median - @from.
+ * of changes. For parts that vary independently, the test errs far less often than @confidence
+ * allows. The function sorts @changes. All results are NAN for fewer than two changes. low and high
+ * are the confidence interval of median - @from.
  */
 struct stats_test stats_spread(double *changes, uint32_t n, double from, double confidence);
 /* Return the one-sided p-value of the hypothesis that the difference is at most 0. */

@@ -11,20 +11,21 @@
 
 /*
  * Maximum number of queued marks. A mark stays in the queue until the episodes before it are
- * finished. The limit matters for programs without episodes.
+ * finished. The limit matters for programs without episodes, in which no episode takes marks out of
+ * the queue.
  */
 #define QUEUE_MAX 65536
 
-/* A queued mark, and the detail of its thread up to the mark. */
+/* A queued mark, and the detail of its thread from the last departure to the mark. */
 struct mark {
-	uint32_t phase; /* index */
+	uint32_t phase; /* index in user_phases.phases */
 	bool begins, known;
 	uint32_t thread, tid, seq;
 	uint64_t t_ns;
 	struct model_detail detail; /* valid if `known` is set */
 };
 
-/* An occurrence with threads inside. */
+/* An occurrence that at least one thread has begun and not ended. */
 struct open {
 	struct open *next; /* the next older occurrence */
 	uint64_t serial;
@@ -42,7 +43,8 @@ struct member {
 	/* Its current interval began at its mark or, if `crossed` is set, at a departure. */
 	bool crossed;
 	struct mark begin;
-	uint64_t depart_ns; /* if `crossed`; MODEL_UNKNOWN if not seen */
+	/* time of that departure, if `crossed` is set; MODEL_UNKNOWN if it was not seen */
+	uint64_t depart_ns;
 };
 
 /* A phase with one name in one process. */
@@ -59,10 +61,11 @@ struct user_phases_phase {
 struct user_phases {
 	uint32_t n, cap;
 	struct user_phases_phase *phases;
-	uint32_t nqueue, first, cap_queue; /* marks before `first` are handled */
+	/* queue[first] is the first mark that has not been used yet */
+	uint32_t nqueue, first, cap_queue;
 	struct mark *queue;
 	uint64_t refused;
-	uint64_t *nmarks; /* by process */
+	uint64_t *nmarks; /* indexed by process */
 	uint32_t cap_nmarks;
 };
 
@@ -167,7 +170,7 @@ static struct member *member_get(struct user_phases_phase *p, uint32_t thread, u
 
 /* --- the activity of a thread between two points of one of its phases --- */
 
-/* Return the part of @ns that fits into the remaining time. */
+/* Return the part of @ns that fits into the remaining time *@left, and subtract it from *@left. */
 static uint64_t fit(uint64_t ns, uint64_t *left)
 {
 	ns = ns < *left ? ns : *left;
@@ -179,8 +182,8 @@ static uint64_t fit(uint64_t ns, uint64_t *left)
 #define LESS_PART(member, ...) out->member = (uint32_t)number_less(all->member, head->member);
 
 /*
- * Set @out to @all minus @head. Both begin at the start of the phase, and @head ends @ns before
- * @all.
+ * Set @out to @all minus @head. Both begin at the thread's last departure, and @head ends @ns
+ * before @all.
  */
 static void between(const struct model_detail *all, const struct model_detail *head, uint64_t ns,
 		    struct model_detail *out)
@@ -208,8 +211,8 @@ static void between(const struct model_detail *all, const struct model_detail *h
 }
 
 /*
- * Add @ns of work since the thread's mark or departure. @all is the detail of its phase up to the
- * end of this work; NULL if unknown.
+ * Add @ns of work since the thread's mark or departure. @all is the detail from its last departure
+ * to the end of this work; NULL if unknown.
  */
 static void add_work(struct share *s, const struct member *t, const struct model_detail *all,
 		     uint64_t ns, uint64_t inside_ns)
@@ -294,7 +297,10 @@ static int end(struct user_phases_phase *p, struct member *t, const struct mark 
 	s = share_of(&o->now.shares, t->thread, t->tid);
 	if (!s)
 		return -ENOMEM;
-	/* The work is unknown if a crossing without an episode lies between @from and the mark. */
+	/*
+	 * The work is unknown if `from` is, or if a crossing that is in no episode lies between
+	 * `from` and the mark.
+	 */
 	if (from == MODEL_UNKNOWN || from > mark->t_ns ||
 	    (!t->crossed && t->begin.seq != mark->seq))
 		o->now.unknown = true;
@@ -427,7 +433,10 @@ static int take_member(struct user_phases_phase *p, const struct model_episode *
 	return 0;
 }
 
-/* Join the paths of the members in this occurrence. Each member continues the longest path. */
+/*
+ * Join the paths of the members in this occurrence: each of them continues the longest of their
+ * paths (see model_proc.ideal_ns).
+ */
 static void join_paths(struct open *o, const struct model_episode *ep)
 {
 	struct shares *s = &o->now.shares;

@@ -17,13 +17,13 @@ int user_phases_add(struct user_phases *user_phases, uint32_t proc, uint32_t thr
 /* Append to @blames[*@nblames] the blame of each phase around the episode. Return 0 or -ENOMEM. */
 int user_phases_episode(struct user_phases *user_phases, const struct model_episode *episode,
 			struct blame **blames, uint32_t *nblames);
-/* End all phases. Return 0 or -ENOMEM. */
+/* Use the marks that are still queued. Return 0 or -ENOMEM. */
 int user_phases_finish(struct user_phases *user_phases);
 uint64_t user_phases_refused(const struct user_phases *user_phases);
 /* Return the number of marks of a process of the model. */
 uint64_t user_phases_n(const struct user_phases *user_phases, uint32_t proc);
 uint32_t user_phases_phases(const struct user_phases *user_phases);
-/* Append to the conceptual phases of @out, which has room for user_phases_phases(). */
+/* Append to the conceptual phases of @out, which has room for user_phases_phases() more. */
 int user_phases_report(const struct user_phases *user_phases, const struct phase_build *build,
 		       const struct model_proc *procs, struct report *out);
 

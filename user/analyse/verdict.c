@@ -492,7 +492,7 @@ bool verdict_by_work(const struct report_barrier *b)
 
 /*
  * Return true if one thread is nearly always last. Such a thread may have no more work than the
- * others, but always get the last turn.
+ * others, but always get the last turn. The imbalance is then static, although the work is even.
  */
 static bool same_last(const struct report_barrier *b)
 {
@@ -539,7 +539,10 @@ static uint32_t last_number(const struct report_barrier *b)
 
 static void add_last(struct text *t, const struct report_barrier *b)
 {
-	/* Up to this share, one of several equal threads may be last by chance. */
+	/*
+	 * One of several equal threads may be last in up to 1.5 times its share of the episodes by
+	 * chance.
+	 */
 	if (b->last_tid && b->episodes >= VERDICT_FEW && b->participants &&
 	    b->last_share * b->participants > 1.5)
 		add(t, "; %s %u arrives last most often, in %d %% of the episodes", t->one,
@@ -820,8 +823,8 @@ static bool verdict_special(struct report_process *p, const struct report_barrie
 }
 
 /*
- * Losses of OpenMP programs other than waits for late threads. Each has a verdict, which is used if
- * it is the largest loss.
+ * Losses of OpenMP programs other than waits for late threads. Each has its own verdict, which is
+ * used if this loss is the largest.
  */
 static const struct openmp_verdict {
 	size_t loss; /* offset in struct report_openmp_losses */
@@ -845,7 +848,7 @@ static const struct openmp_verdict {
 	  "because threads work one after another: each waits for its turn in a critical or "
 	  "ordered section, or for a lock",
 	  true, ADVICE_TURNS },
-	/* In this case no thread is late, and no barrier is expensive. */
+	/* In serial parts, no thread is late, and no barrier is expensive. */
 	{ offsetof(struct report_openmp_losses, serial), 1, REPORT_STATIC,
 	  "in serial parts, where one thread works and the rest of its team is idle", false,
 	  "Move more of the serial parts into parallel regions. How the work of the regions is "

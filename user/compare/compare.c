@@ -17,14 +17,16 @@
 struct comparing {
 	struct compare *c;
 	const struct compare_options *o;
-	const void **in; /* by report: the row's report, process or barrier; NULL if none */
-	double *values; /* by report; NAN if unknown */
-	const struct batches_times **batches; /* by report; NULL if none */
-	bool *found; /* by options.quantities: a row has this quantity */
+	const void **in; /* indexed by report: the row's report, process or barrier; NULL if none */
+	double *values; /* indexed by report; NAN if unknown */
+	const struct batches_times **batches; /* indexed by report; NULL if none */
+	bool *found; /* indexed as options.quantities: a row has this quantity */
 	uint32_t cap; /* capacity of c->rows */
 };
 
-/* What several rows have in common. */
+/*
+ * The run, group, process or site to which several rows belong. Each row begins as a copy of .base.
+ */
 struct subject {
 	struct compare_row base;
 	const struct report_counter *(*counters)(const void *in, uint32_t *n);

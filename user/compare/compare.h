@@ -5,7 +5,8 @@
  * noise. This code does no I/O. Table 5.4 of the SBT thesis (Novillo, University of Alberta, 2002)
  * shows the ratio of the rows phase_ns.
  *
- * The value of a quantity on a side is its mean over the recordings in which it is known.
+ * The value of a quantity on a side (A or B) is its mean over the recordings of that side in which
+ * it is known.
  *
  * The test depends on the number of recordings. With at least two on both sides, it is Welch's t on
  * the recordings' values. If one side has a single recording, its value is tested against the other
@@ -20,7 +21,7 @@
  *
  * A regression is a row that is proven to be worse by more than fail_above. It is found by the same
  * test, one-sided, against A's value made worse by fail_above. Holm's method adjusts the p values
- * over all rows that count, because a single regression fails the comparison.
+ * over all rows that count (see fail_above), because a single regression fails the comparison.
  */
 #ifndef COMPARE_COMPARE_H
 #define COMPARE_COMPARE_H
@@ -51,14 +52,14 @@ enum compare_unit { COMPARE_NS, COMPARE_RATIO, COMPARE_COUNT };
 
 enum compare_test {
 	COMPARE_UNTESTED,
-	COMPARE_WELCH, /* over recordings */
+	COMPARE_WELCH, /* several recordings on each side */
 	COMPARE_SINGLE, /* one recording against several */
 	COMPARE_EPISODES, /* parts of one run on each side, without noise between runs */
 };
 
 enum compare_change {
 	COMPARE_NO_CHANGE, /* not significant, or not tested */
-	COMPARE_WORSE, /* more time, less efficiency */
+	COMPARE_WORSE, /* more time, or less efficiency */
 	COMPARE_BETTER,
 	COMPARE_MORE, /* for counters and episodes, where more is neither worse nor better */
 	COMPARE_LESS,
@@ -74,7 +75,8 @@ enum compare_only { COMPARE_BOTH, COMPARE_ONLY_A, COMPARE_ONLY_B };
  */
 struct compare_row {
 	enum compare_scope scope;
-	uint32_t site, process; /* slots of the match; EPISODE_MATCH_NONE if none */
+	/* indices in match.sites and match.processes; EPISODE_MATCH_NONE if none */
+	uint32_t site, process;
 	/* pid in the first recording that has the process; UINT32_MAX if none */
 	uint32_t pid_a, pid_b;
 	const char *comm;
@@ -83,7 +85,7 @@ struct compare_row {
 	const char *id_b;
 	const char *label;
 	enum episode_match_how how; /* how a barrier was matched */
-	enum compare_only only; /* the side that has such a barrier or process */
+	enum compare_only only; /* which sides have such a barrier or process */
 	const char *quantity; /* "phase_ns", ..., or a counter's name */
 	const char *words; /* the quantity in a sentence: "phase time" */
 	bool counter;
@@ -94,7 +96,11 @@ struct compare_row {
 	double difference, ratio; /* b - a, b / a */
 	double low, high; /* confidence interval of the difference */
 	double t, df, p, p_holm;
-	double p_worse; /* p value of "worse by at most fail_above"; adjusted if the row counts */
+	/*
+	 * p value of the hypothesis that B is worse than A by at most fail_above; adjusted if the
+	 * row counts
+	 */
+	double p_worse;
 	enum compare_test test;
 	uint8_t significant; /* 0, 1 or COMPARE_UNKNOWN */
 	enum compare_change change;
@@ -103,8 +109,8 @@ struct compare_row {
 };
 
 struct compare_options {
-	double confidence; /* 0.95 */
-	uint32_t nquantities; /* 0 for all */
+	double confidence; /* confidence level, for example 0.95 */
+	uint32_t nquantities; /* number of chosen quantities; 0 for all quantities */
 	/*
 	 * Names with or without "_ns"; "counters" stands for all counters, and "efficiency" for all
 	 * efficiencies.
@@ -117,7 +123,7 @@ struct compare_options {
 	 * for which more is worse.
 	 */
 	double fail_above;
-	const struct batches *const *batches; /* by report, A's then B's; NULL if unknown */
+	const struct batches *const *batches; /* indexed by report, A's first; NULL if unknown */
 };
 
 struct compare_side {
@@ -137,7 +143,7 @@ struct compare {
 	uint32_t moved; /* sites not matched by their id */
 	uint32_t only_a, only_b; /* number of sites that only A (only B) has */
 	const char *unknown; /* the first of options.quantities that no row has; NULL if none */
-	struct episode_match match; /* A's reports, then B's */
+	struct episode_match match; /* match of all reports: A's, then B's */
 };
 
 /*

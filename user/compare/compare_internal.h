@@ -17,7 +17,7 @@ enum compare_batches { COMPARE_NO_BATCHES, COMPARE_PHASE_BATCHES, COMPARE_BARRIE
 
 struct compare_quantity {
 	const char *name; /* NULL after the last entry */
-	const char *words; /* the name in a sentence; NULL: as .name */
+	const char *words; /* the name in a sentence; NULL if it is the same as .name */
 	enum compare_unit unit;
 	bool gate; /* --fail-above checks it by default */
 	double (*of)(const void *in); /* value for a report, process or barrier; NAN if unknown */

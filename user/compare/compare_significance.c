@@ -88,7 +88,10 @@ void compare_test_row(struct compare_row *row, const struct compare_evidence *e,
 	r = test_by(row->test, e, 1, confidence);
 	if (isnan(r.p))
 		row->test = COMPARE_UNTESTED;
-	/* For batches, the interval is of the logarithm of the ratio. */
+	/*
+	 * This test's interval is one of the logarithm of the ratio. Convert it to an interval of
+	 * the difference.
+	 */
 	if (row->test == COMPARE_EPISODES) {
 		r.low = row->a * expm1(r.low);
 		r.high = row->a * expm1(r.high);

@@ -27,9 +27,9 @@ void compare_recording_free(struct compare_recording *r);
 struct recording_set {
 	uint32_t n;
 	struct compare_recording *all; /* in the order of the files */
-	const struct report **reports; /* by recording */
-	const struct batches **batches; /* by recording */
-	struct compare_input *inputs; /* by recording */
+	const struct report **reports; /* indexed by recording */
+	const struct batches **batches; /* indexed by recording */
+	struct compare_input *inputs; /* indexed by recording */
 };
 
 /*

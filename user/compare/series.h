@@ -12,15 +12,15 @@
  *   figure 5.2        labels SIZE-DISTRIBUTION/RADIX: time
  *   figure 5.4        labels BLOCK/ALLOCATION: time
  *   table 5.2         labels SIZE/VERSION, five runs each: time; figure 5.7: SERIES_ROW, normalised
- *   table 3.3         labels PROCESSORS/DISTRIBUTION, SERIES_LABEL with the sequential program's:
- *                     speedup
+ *   table 3.3         labels PROCESSORS/DISTRIBUTION, SERIES_LABEL with the label of the
+ *                     sequential program: speedup
  *   table 5.4         labels SIZE/ALLOCATION, SERIES_ROW: normalised, minus 1; its average is
  *                     series_average()
  *   table 5.5         labels BLOCK, with counters: time, and counters per thread
  *   figure 5.21       labels as for table 5.5, SERIES_FASTEST: normalised
- *   table 5.3         labels SIZE: each site's phase_ns and barrier_ns
+ *   table 5.3         labels SIZE: phase_ns and barrier_ns of each site
  *   figure 5.8        labels as for table 5.3: work_ns and barrier_ns stacked, and as shares
- *   figure 5.14       labels SIZE, five runs each: each site's idle
+ *   figure 5.14       labels SIZE, five runs each: idle of each site
  *
  * Idle time in the thesis is the wait here. In the thesis and here, phase times begin at the
  * previous barrier, so they include the barrier time. work_ns is the time before the first arrival.
@@ -38,7 +38,11 @@
 
 /* The default label of a recording. */
 enum series_by {
-	SERIES_BY_RUN, /* command line and number of threads, if they differ */
+	/*
+	 * command line and number of threads, each only if it differs between recordings; the
+	 * command line if neither differs
+	 */
+	SERIES_BY_RUN,
 	SERIES_BY_COMMAND,
 	SERIES_BY_THREADS,
 	SERIES_BY_FILE, /* the file's name, without directories and extension */
@@ -73,22 +77,22 @@ struct series_time {
 
 struct series_counter {
 	const char *name;
-	double mean, stddev; /* over recordings, of the sum over all threads */
-	double per_thread; /* .mean per thread that crossed barriers */
+	double mean, stddev; /* over the recordings, of the counter's sum over all threads */
+	double per_thread; /* mean / number of threads that crossed barriers */
 	double normalised; /* for a point: .mean divided by its base's mean */
 };
 
 /* A site in the runs of a point. */
 struct series_site {
 	const char *id, *label;
-	uint32_t slot; /* slot in series.match */
-	struct series_time phase, barrier, lost; /* sum over a run; statistics over the runs */
+	uint32_t slot; /* index in series.match.sites */
+	struct series_time phase, barrier, lost; /* statistics of the sums over each run */
 	uint64_t work_ns; /* phase time minus barrier time */
 	/* phase and barrier time as shares of the sum of the point's phase times */
 	double share, barrier_share;
 	/*
-	 * Total wait of each thread, averaged over the runs. The statistics are over the threads,
-	 * which are the complete population, not a sample.
+	 * Total wait of each thread, averaged over the runs. The statistics are over the threads.
+	 * These are the complete population, not a sample, so the deviation divides by n.
 	 */
 	struct series_time idle;
 	uint32_t ncounters;

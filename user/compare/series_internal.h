@@ -13,8 +13,8 @@ struct series_making {
 	struct series *s;
 	const struct series_input *inputs;
 	struct arena *arena;
-	uint32_t *point; /* by input: index of its point */
-	double *values; /* by input: scratch */
+	uint32_t *point; /* indexed by input: index of its point */
+	double *values; /* indexed by input: scratch */
 	bool bare; /* all programs are in the same directory, which labels leave out */
 	uint32_t words; /* number of words of each command; 0 if it differs, or is too large */
 	uint64_t same; /* bit mask of the words that are the same in all commands */

@@ -121,7 +121,10 @@ static bool same_word(const char *a, const char *b, uint32_t index)
 	return a && b && m == n && !strncmp(a, b, n);
 }
 
-/* Fill k->words and k->same: the words that all commands have in common. */
+/*
+ * Set k->words to the number of words of each command, and k->same to the words that are the same
+ * in all commands.
+ */
 static void compare_words(struct series_making *k, uint32_t n)
 {
 	const char *first = NULL, *command;

@@ -67,7 +67,7 @@ static const struct report_counter *site_counters(const void *in, uint32_t i, ui
 struct summing {
 	counters_fn *of;
 	const char *name;
-	uint32_t nprocesses_max; /* highest number of processes; 1 for a site */
+	uint32_t nprocesses_max; /* highest number of processes in a run; 1 for a site */
 };
 
 /*
@@ -171,7 +171,10 @@ int series_counters(struct series_making *k, uint32_t index)
 
 /* --- sites ------------------------------------------------------------------------------------ */
 
-/* Return the sum of the times at offset *@ctx of a barrier, or NAN if unknown. */
+/*
+ * Return the sum of a barrier's times, or NAN if unknown. *@ctx is the offset of these times in
+ * struct report_barrier.
+ */
 static double site_sum(const void *in, const void *ctx)
 {
 	const struct report_times *t = (const void *)((const char *)in + *(const size_t *)ctx);
@@ -199,7 +202,7 @@ static double thread_wait(const void *in, const void *ctx)
 
 /*
  * Fill *out from the threads' waits, each averaged over the runs. The threads are the complete
- * population, not a sample. Return 0 or -ENOMEM.
+ * population, not a sample, so the deviation divides by n. Return 0 or -ENOMEM.
  */
 static int site_idle(struct series_making *k, uint32_t p, const void *const *in,
 		     struct series_time *out)

@@ -47,9 +47,9 @@ static bool has_steps(const struct predict_input *in, bool (*is)(const struct pr
 }
 
 /*
- * For every thread and every interval between two of its episodes, call @each. @steps[@n] are the
- * steps of the interval, including the arrival at the second episode. @sum is the time of the steps
- * for which @counts returns true.
+ * Call @each for every thread and every interval that ends at one of its episodes. @steps[@n] are
+ * the steps since the preceding episode, including the arrival at this episode. @sum is the time of
+ * the steps for which @counts returns true.
  */
 static void each_interval(struct predict_input *in, double *mean,
 			  void (*each)(struct predict_input *in, struct predict_step *steps,

@@ -59,7 +59,7 @@ struct predict_input {
 	struct predict_episode *episodes;
 	uint32_t nsites;
 	/*
-	 * Computing of one processor before the threads begin and after they end (Amdahl's serial
+	 * Computing on one processor before the threads begin and after they end (Amdahl's serial
 	 * part), ns.
 	 */
 	uint64_t before_ns, after_ns;
@@ -114,7 +114,8 @@ struct predict_machine {
 
 	/* Processors. */
 	double mips_ratio; /* factor of computing times: 2 is a processor half as fast */
-	double scheduler; /* enum predict_scheduler: assigns threads to fewer processors */
+	/* enum predict_scheduler: how threads share processors if there are fewer processors */
+	double scheduler;
 	double quantum; /* time after which another ready thread runs; 0: unlimited */
 	double switch_time; /* time for a processor to switch to another thread */
 	/* number of processors that share memory; 1: no memory is shared */
@@ -199,8 +200,8 @@ double predict_param_get(const struct predict_machine *m, const struct predict_p
 /* --- output ----------------------------------------------------------------------------------- */
 
 /*
- * Sums over the phases that end at one site. For one team, the phase times of its barriers and of
- * the tail add up to the time of the run.
+ * Sums over the phases that end at one site. For one team, the phase times of its barriers, of the
+ * tail and of the serial parts add up to the time of the run.
  */
 struct predict_phase {
 	uint64_t episodes;
@@ -241,8 +242,8 @@ struct predict_crossed {
 };
 
 /*
- * Called for each crossing when its thread continues, nearly in the order of departures. May be
- * NULL.
+ * Called for each crossing when its thread continues, nearly in the order of departures, and for
+ * the end of each thread. May be NULL.
  */
 typedef void predict_crossing(void *ctx, const struct predict_crossed *crossed);
 
@@ -256,11 +257,12 @@ int predict_simulate(const struct predict_input *in, const struct predict_machin
 void predict_run_free(struct predict_run *run);
 
 /*
- * What limits the speed of a phase: the change with the largest gain, if the gain is large enough.
+ * What limits the speed of a phase. This is shown by the what-if that shortens the phase most, if
+ * it shortens the phase enough.
  */
 enum predict_limit {
-	PREDICT_BY_WORK, /* no change helps, because the phase computes */
-	PREDICT_BY_DELAY, /* no change helps, because the phase sleeps or waits for I/O */
+	PREDICT_BY_WORK, /* no what-if helps, because the phase computes */
+	PREDICT_BY_DELAY, /* no what-if helps, because the phase sleeps or waits for I/O */
 	PREDICT_BY_SERIAL, /* hardly more than one thread computes */
 	PREDICT_BY_THREADS, /* there are fewer threads than processors */
 	PREDICT_BY_BALANCE, /* its threads compute for different times */

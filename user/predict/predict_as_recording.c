@@ -47,7 +47,7 @@ struct predict_as_recording {
 	struct thread *threads;
 	struct crossed *crossed;
 	uint64_t n, cap;
-	/* by episode: its member with the lowest index, which distinguishes teams */
+	/* indexed by episode: its member with the lowest index, which distinguishes teams */
 	uint32_t *first;
 	uint64_t start_ns;
 	/* time from .start_ns to the begin of the threads, after the serial part */
@@ -257,7 +257,7 @@ static void write_crossing(struct predict_as_recording *p, const struct crossed 
 		.seq = c->seq,
 		.site = b->nsites ? b->sites[0] : 0,
 		.count = p->in->episodes[c->episode].n,
-		/* Several teams at one call site have an object each. */
+		/* If several teams use the call site, each team gets its own object. */
 		.object = b->object + (b->objects > 1 ? 64 * (uint64_t)p->first[c->episode] : 0),
 		.shared = b->shared ? 1 + (uint64_t)p->in->episodes[c->episode].site : 0,
 		.arrive_ns = p->start_ns + c->arrive_ns,

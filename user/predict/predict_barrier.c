@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Models of barriers: compute from the members' arrivals when each member may continue. Each model
- * is the recurrence of its algorithm over the arrivals. The models do not include a member's own
- * cost of entering and leaving (EntryTime, ExitTime): see predict_sim.c.
+ * follows the steps of its algorithm, starting from the arrivals. The models do not include a
+ * member's own cost of entering and leaving (EntryTime, ExitTime): see predict_sim.c.
  */
 #include "predict/predict_internal.h"
 

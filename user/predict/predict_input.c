@@ -20,9 +20,12 @@ struct feed_thread {
 	uint32_t thread; /* index in the input; PREDICT_NONE if none yet */
 	uint32_t episode; /* its last episode; PREDICT_NONE if none yet */
 	uint64_t release_ns; /* release of that episode */
-	/* computing and delay in phases that ended in no episode */
+	/*
+	 * computing and delay that its next step still has to include, such as those of phases that
+	 * ended in an incomplete episode
+	 */
 	uint64_t pending_ns, pending_delay;
-	uint64_t oncpu_ns; /* total of its phases so far */
+	uint64_t oncpu_ns; /* time on a CPU in its phases so far */
 	bool stays; /* the thread stays in its last episode until another thread starts it again */
 };
 
@@ -45,11 +48,11 @@ struct predict_feed {
 	uint32_t nqueues;
 	struct predict_input in;
 	struct predict_facts facts;
-	struct feed_thread *threads; /* by the model's index */
+	struct feed_thread *threads; /* indexed as in the model */
 	uint32_t nthreads;
-	struct origin *origins; /* by thread of the input */
+	struct origin *origins; /* indexed by thread of the input */
 	uint32_t cap_origins;
-	uint64_t *releases; /* by episode */
+	uint64_t *releases; /* indexed by episode */
 	uint32_t cap_releases;
 	uint64_t start_ns, end_ns;
 	uint64_t from_ns, to_ns; /* the window */
@@ -193,7 +196,10 @@ static struct phase phase_of(struct predict_feed *f, const struct model_member *
 	const struct model_detail *d = m->detail;
 	struct phase p = { 0 };
 
-	/* The phase began before the window, and its part inside the window is unknown. */
+	/*
+	 * Leave out a phase that began before the window, because its part inside the window is
+	 * unknown.
+	 */
 	if (f->facts.windowed && t->episode == PREDICT_NONE && !t->stays &&
 	    m->work_ns != MODEL_UNKNOWN && number_less(m->arrive_ns, m->work_ns) <= f->from_ns) {
 		f->facts.cut++;
@@ -352,8 +358,8 @@ static int add_messages(struct predict_feed *f, struct feed_thread *t, uint32_t 
 			continue;
 		}
 		/*
-		 * For now, store the program's number of the thread. name_owners() replaces it at
-		 * the end.
+		 * For now, store the number that the program gives to the owner of the data.
+		 * name_owners() replaces this number by the owner's index at the end.
 		 */
 		err = predict_add_step(&f->in, t->thread, m->write ? PREDICT_WRITE : PREDICT_READ,
 				       ns, m->owner,
@@ -367,7 +373,10 @@ static uint64_t number_key(const struct model_thread *t, uint32_t number)
 	return (uint64_t)t->proc << 32 | number;
 }
 
-/* Fill @numbers with the threads by their process and number. Return 0 or -ENOMEM. */
+/*
+ * Fill @numbers: (process, number that the program gives a thread) -> index of the thread in the
+ * input. Return 0 or -ENOMEM.
+ */
 static int find_numbers(struct predict_feed *f, const struct model *model, struct hash *numbers)
 {
 	uint32_t i;
@@ -383,8 +392,8 @@ static int find_numbers(struct predict_feed *f, const struct model *model, struc
 }
 
 /*
- * Replace the numbers in a thread's steps by threads of the input. A message to an unknown thread
- * becomes mere computing.
+ * In a thread's steps, replace the numbers of data owners by indices of threads in the input. If an
+ * owner is unknown, drop the message, and add the computing before it to the next step.
  */
 static void name_owners(struct predict_feed *f, const struct model *model,
 			const struct hash *numbers, uint32_t thread)
@@ -436,8 +445,8 @@ static uint64_t begin_of(const struct model_member *m)
 }
 
 /*
- * Return when the member's creator started it. The worker's own start-up time is not the creator's
- * work.
+ * Return when another thread started the member. The time from then until the member's phase begins
+ * is its start-up, which is not work of the other thread.
  */
 static uint64_t started_at(const struct model_member *m)
 {

@@ -15,8 +15,9 @@
  *   computing of a thread before it started its workers, or before it began a parallel region
  *                        (up to the call that begins it, if known)
  *                        a serial part, for which the workers wait (a guess)
- *   a process before its first thread in episodes begins, and after the last one ends
- *                        serial parts, by the clock
+ *   time of a process before the first of the threads that are members of episodes begins, and
+ *   after the last of them ends
+ *                        serial parts; all of this wall-clock time counts as computing
  * Incomplete episodes are not used: their members' computing is added to the members' next phase.
  */
 #ifndef PREDICT_PREDICT_INPUT_H
@@ -29,14 +30,18 @@
 
 /* Sums over all threads, in ns unless a comment says otherwise. */
 struct predict_facts {
-	uint64_t recorded_ns; /* from the first start to the last end of threads in episodes */
+	/* from the first start to the last end of the threads that are members of episodes */
+	uint64_t recorded_ns;
 	/*
 	 * Time before and after recorded_ns in which another thread of these processes ran alone
 	 * (the serial parts).
 	 */
 	uint64_t before_ns, after_ns;
 	bool windowed; /* only a time window is used, without tails and serial parts */
-	uint32_t cut; /* threads with a first phase that began before the window, and is left out */
+	/*
+	 * number of threads with a first phase that began before the window; this phase is left out
+	 */
+	uint32_t cut;
 	uint64_t crossings, episodes; /* number of crossings and episodes that are used */
 	uint64_t left_out; /* incomplete episodes, which are not used */
 	uint64_t ambiguous; /* episodes with guessed members */
@@ -44,7 +49,7 @@ struct predict_facts {
 	uint64_t unknown; /* crossings after a phase of unknown duration, which counts as 0 */
 	uint64_t messages; /* remote reads and writes that are used */
 	uint64_t strangers; /* remote accesses to data of unknown threads, which are left out */
-	uint64_t forks; /* begins of parallel parts, which are derived (a guess) */
+	uint64_t forks; /* begins of parallel parts, which are not recorded but derived (a guess) */
 	uint64_t computing_ns;
 	uint64_t wall_ns; /* part of .computing_ns that is wall-clock time */
 	uint64_t delay_ns;

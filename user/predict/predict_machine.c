@@ -78,8 +78,8 @@ const struct predict_param predict_params[] = {
 /* clang-format on */
 
 /*
- * The built-in machines, in the format of files. laptop and two-socket have typical values of such
- * machines, and the C library's barrier under Linux. --calibrate measures a machine.
+ * The built-in machines, in the format of parameter files. laptop and two-socket have typical
+ * values of such machines, and the C library's barrier under Linux. --calibrate measures a machine.
  */
 static const struct {
 	const char *name, *what, *text;

@@ -71,7 +71,8 @@ uint32_t predict_net_hops(const struct predict_net *net, uint32_t a, uint32_t b)
 		       distance(a / net->side, b / net->side);
 	case PREDICT_HYPERCUBE:
 		return (uint32_t)__builtin_popcount(a ^ b);
-	case PREDICT_FATTREE: /* four branches, as in the CM-5: up to the common node, and down */
+	/* four branches, as in the CM-5: a message goes up to the common node, and down */
+	case PREDICT_FATTREE:
 		for (; a != b; a /= 4, b /= 4)
 			hops += 2;
 		return hops;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The report of a prediction: the figures of each number of processors with the names of its
- * phases, the assumptions, and the warnings. This code does no I/O. emit/ prints only these fields.
+ * The report of a prediction: the figures for each number of processors and for its phases, the
+ * assumptions, and the warnings. This code does no I/O. emit/ prints only these fields.
  * REPORT_UNKNOWN, NAN and a NULL string mean unknown.
  */
 #ifndef PREDICT_PREDICT_REPORT_H
@@ -34,11 +34,11 @@ struct prediction {
 	uint32_t processors, threads;
 	uint64_t time_ns;
 	/*
-	 * Relative to one processor of the same machine; for several recordings, with the recording
-	 * that has the fewest threads.
+	 * Time on one processor of the same machine / time_ns. If there are several recordings, the
+	 * time on one processor is that of the recording with the fewest threads.
 	 */
 	double speedup;
-	double efficiency; /* speedup over processors */
+	double efficiency; /* speedup / processors */
 	const char *limit, *limit_label; /* the phase that loses most processor time */
 	const char *because; /* "imbalance", "barriers", ... */
 	/* times of the what-ifs, see predict_point */

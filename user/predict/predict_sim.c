@@ -116,7 +116,10 @@ static void end_thread(struct sim *s, struct sim_thread *t)
 	tail->episodes = 1;
 }
 
-/* Send the message of the thread's op. Return whether the thread continues without waiting. */
+/*
+ * If the data are in another cluster, send the message of the thread's op. Return whether the
+ * thread continues without waiting.
+ */
 static bool access_data(struct sim *s, uint32_t thread)
 {
 	struct sim_thread *t = &s->threads[thread];
@@ -349,7 +352,10 @@ int predict_simulate(const struct predict_input *in, const struct predict_machin
 	if (!err && s.ended < in->nthreads)
 		err = -EDEADLK;
 	if (!err) {
-		/* The last messages may have arrived after the last thread ended. */
+		/*
+		 * The last messages may have arrived after the last thread ended. The run ends with
+		 * that thread.
+		 */
 		s.now = out->time_ns;
 		run_alone(&s, in->after_ns);
 		out->time_ns = s.now;

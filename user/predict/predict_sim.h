@@ -17,11 +17,13 @@
 
 /* Kinds of events, and the meaning of their subject. */
 enum sim_kind {
-	SIM_RUN_END, /* a processor ends its slice; ignored if its generation has changed */
+	/* a processor ends its slice; ignored if the processor's generation has changed */
+	SIM_RUN_END,
 	SIM_READY, /* a thread stops waiting */
 	SIM_ARRIVED, /* a message arrives */
 	SIM_SERVED, /* a processor has served its message */
-	SIM_LOOKS, /* a processor polls for messages; ignored if its generation has changed */
+	/* a processor polls for messages; ignored if the processor's generation has changed */
+	SIM_LOOKS,
 };
 
 enum sim_message_kind { SIM_REQUEST, SIM_ANSWER, SIM_DATA };
@@ -116,11 +118,17 @@ double sim_looks_in(const struct sim *s, double computing);
 void sim_run_on(struct sim *s, uint32_t processor, double overhead);
 /* Return the computing time of the slice up to now, without polls for messages. */
 double sim_computed(const struct sim *s, const struct sim_processor *p);
-/* Begin the thread's next step, after @before ns of its own work. */
+/*
+ * Begin the thread's next step. Its burst begins with @before ns for the end of the previous op,
+ * such as leaving a barrier.
+ */
 void sim_next_step(struct sim *s, struct sim_thread *t, const struct predict_thread *steps,
 		   double before);
 void sim_start_thread(struct sim *s, uint32_t processor, uint32_t thread);
-/* Serve the first message of the processor's queue, @before ns from now. */
+/*
+ * Serve the first message of the processor's queue. The service begins with @before ns for the
+ * interrupt, if there is one.
+ */
 void sim_serve_next(struct sim *s, uint32_t processor, double before);
 /* Choose what the processor does next: messages, then its own thread, then a ready thread. */
 void sim_go_on(struct sim *s, uint32_t processor);
@@ -133,7 +141,7 @@ void sim_ready(struct sim *s, uint32_t thread);
 /* --- predict_message.c: remote data ----------------------------------------------------------- */
 
 void sim_send(struct sim *s, struct sim_message msg, uint32_t from, double bytes);
-/* Interrupt the processor's computing to serve messages, @before ns from now. */
+/* Interrupt the processor's computing to serve messages. The interrupt itself takes @before ns. */
 void sim_interrupt(struct sim *s, uint32_t processor, double before);
 void sim_arrived(struct sim *s, uint32_t message);
 /* End the service of the processor's message. */

@@ -84,7 +84,7 @@ struct translate {
 	} * threads;
 	struct {
 		uint32_t narrived;
-		uint32_t first; /* first waiting thread */
+		uint32_t first; /* the waiting thread that arrived last; head of the list */
 		double last; /* time of the last arrival */
 	} * episodes;
 	uint32_t *ready, nready;
