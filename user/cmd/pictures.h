@@ -30,7 +30,9 @@ int pictures_open(struct pictures **out, const struct pictures_paths *paths);
  */
 int pictures_begin(struct pictures *pictures, const struct report_env *env, uint64_t start_ns,
 		   const char *title, const char *name, uint32_t predicted);
-/* Draw an episode into @ctx, the pictures. pictures_end() returns its error. */
+/*
+ * Draw an episode. @ctx is a struct pictures. If drawing fails, pictures_end() returns the error.
+ */
 void pictures_episode(void *ctx, const struct model *model, const struct model_episode *episode);
 /*
  * Add the report of another recording, for the page to compare with. Name and report must live

@@ -76,8 +76,8 @@ int hang_collect_new(struct address_spaces *spaces, struct snapshots *snapshots,
 		     struct hang_collect **out);
 void hang_collect_free(struct hang_collect *hang_collect);
 /*
- * Examine all processes twice, at least 100 ms apart. @question must outlive the answer. Return 0,
- * or the result of snapshot_take() for the last process that failed, if all failed.
+ * Examine all processes twice, at least 120 ms apart. @question must outlive the answer. Return 0,
+ * -ENOMEM, or, if no process could be examined, the error of the last one.
  */
 int hang_collect_look(struct hang_collect *hang_collect, struct hang_collect_question *question,
 		      struct hang_collect_answer **out);

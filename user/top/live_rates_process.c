@@ -88,7 +88,7 @@ static int tid_cmp(const void *a, const void *b)
 	return NUMBER_COMPARE(x->tid, y->tid);
 }
 
-/* Merge the rows of each thread, and find the last arriver. */
+/* Merge the rows of each thread, and find the thread that arrived last most often. */
 void live_rates_merge_threads(struct live_rates_place *p)
 {
 	struct live_rates_thread *to;
