@@ -209,7 +209,7 @@ static const char *explain(int err)
 }
 
 /*
- * Elapsed time may stand in for on-CPU time in at most this fraction (1/10) of the computing time.
+ * In at most a 10th of the computing time, elapsed time may be used where on-CPU time is unknown.
  */
 #define WALL_MOST 10
 
@@ -286,9 +286,9 @@ static int record_prediction(const struct command_line *p, const struct predict_
 }
 
 /*
- * Check that the on-CPU time of the threads is known. It is unknown for threads that other threads
- * only join, and before a hand-written barrier is found. Elapsed time in its place could overstate
- * the computing of such threads by any factor.
+ * Check that the on-CPU time of the threads is known. It is unknown for threads that work until
+ * other threads join them, and in the time before a hand-written barrier is found. Elapsed time in
+ * its place could overstate the computing of such threads by any factor.
  */
 static int check_known(const struct predict_feed *feed, const struct replay *replay,
 		       const char *path)
