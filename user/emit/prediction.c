@@ -25,8 +25,8 @@ struct shown {
 };
 
 /*
- * Return whether to show prediction @i of many: those for powers of two and for the number of
- * threads, the best and the last.
+ * Of many predictions, show those for a power of two or for the number of threads, the best and the
+ * last. Return whether prediction @i is one of these.
  */
 static bool is_shown(const struct predictions *p, uint32_t i)
 {
@@ -210,7 +210,7 @@ static void print_matrix(struct textout *t, const struct predictions *p, const s
 
 /* --- the curve -------------------------------------------------------------------------------- */
 
-/* Add a bar for the speedup, and "|" at linear speedup if there is room for it. */
+/* Add a row with a bar for the speedup, and "|" at linear speedup if there is room for it. */
 static void add_bar(struct table *table, const struct prediction *p, double most, bool threads)
 {
 	unsigned full = (unsigned)lround(p->speedup / most * CURVE_WIDTH), i;
