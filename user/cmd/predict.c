@@ -208,14 +208,12 @@ static const char *explain(int err)
 	}
 }
 
-/*
- * In at most a 10th of the computing time, elapsed time may be used where on-CPU time is unknown.
- */
+/* Refuse to predict if on-CPU time is unknown for more than 1/10 of the computing time. */
 #define WALL_MOST 10
 
 /*
- * Choose the numbers of processors. If there are several recordings (@several), the default for
- * each is its number of threads.
+ * Choose the numbers of processors to predict for. If there are several recordings (@several), the
+ * default for each is its number of threads.
  */
 static int choose_counts(const struct command_line *p, bool several, uint32_t threads,
 			 uint32_t *counts)

@@ -78,7 +78,7 @@ struct doctor_facts {
 	int accounts; /* 1: threads' time can be accounted for; else 0 */
 	char accounts_why[256]; /* the parts that cannot be accounted for, and why */
 	int iterator; /* outcome of iterating over all tasks */
-	double crossing_ns; /* cost of a crossing; NAN: unknown */
+	double crossing_ns; /* ns that tracing adds to a crossing; NAN: unknown */
 
 	/* analysis of hangs */
 	int registers; /* outcome of reading the registers of a blocked thread */
@@ -93,7 +93,7 @@ struct doctor_facts {
 	char pfm[64]; /* libpfm4's library; "": none */
 
 	/* processes */
-	int other; /* process of another user that was examined; DOCTOR_UNTRIED: none */
+	int other; /* pid of another user's process that was examined; DOCTOR_UNTRIED: none */
 	/* outcomes of reading that process's mappings, mapped files and memory */
 	int other_maps, other_files, other_memory;
 	int child_memory; /* outcome of reading the memory of our own child */

@@ -69,7 +69,10 @@ struct hits {
 	((struct bpf_insn){ .code = (c), .dst_reg = (d), .src_reg = (s), .off = (o), .imm = (i) })
 #define CALL(f) OP(BPF_JMP | BPF_CALL, 0, 0, 0, f)
 
-/* Load the program. Return its fd, or -errno. @type: the expected attach type; 0: perf uprobes. */
+/*
+ * Load the counting program. Return its fd, or -errno. @type: the expected attach type; 0: perf
+ * uprobes.
+ */
 static int load_counting(int map, int type, bool cookie)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, opts);

@@ -196,7 +196,7 @@ enum fields_kind {
 	FIELDS_TEXT,
 	FIELDS_BITS, /* u: bits, with the names in .names of the field */
 	FIELDS_OBJECT, /* base */
-	FIELDS_LIST, /* base: n structs of sub->size bytes, for the field's .sub */
+	FIELDS_LIST, /* base: array of n structs, which .sub of the field describes */
 	FIELDS_BUCKETS, /* base: uint32_t[64] */
 };
 

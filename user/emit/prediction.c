@@ -11,7 +11,7 @@
 
 #define CURVE_WIDTH 60 /* columns of the longest bar */
 #define PHASES_MOST 12 /* largest number of rows in tables of phases */
-#define MATRIX_MOST 8 /* columns */
+#define MATRIX_MOST 8 /* largest number of columns for numbers of processors */
 /* largest number of predictions that are all shown; with more, is_shown() selects */
 #define POINTS_MOST 16
 #define SHOWN_MOST  64

@@ -14,7 +14,7 @@
 #include "emit/outlier_threads.h"
 #include "emit/table.h"
 
-#define MOST	   10 /* processes shown */
+#define MOST	   10 /* largest number of processes, groups or hangs shown in most parts */
 #define PIDS	   8 /* largest number of pids listed for a group */
 #define FOUND	   64 /* largest number of processes of a group for which findings are shown */
 #define CROWD	   32 /* up to this many threads, all are shown */
@@ -199,8 +199,8 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 	const struct report_efficiency *e = &p->efficiency;
 	const char *at_most = p->untraced ? "at most " : "";
 	/*
-	 * The time that PE is a share of (see positions_efficiency()). For a group or an OpenMP
-	 * team, it is the elapsed time of all threads.
+	 * PE is a share of this time (see positions_efficiency()). For a group or an OpenMP team,
+	 * this is the elapsed time multiplied by the number of threads.
 	 */
 	const char *of =
 		g || isfinite(p->omp_serialisation) ? "elapsed time × threads" : "thread time";

@@ -94,7 +94,7 @@ struct family_team arrival_team(const struct hang_env *env, const struct arrival
 	const struct address_space *space = address_space_find(env->spaces, p->pid, p->inc);
 	struct family_team none = { 0 };
 
-	/* The team of an OpenMP thread is known only on departure. */
+	/* In these families, .words does not describe the team before the departure. */
 	if (!space || !p->words ||
 	    family_has(p->family, FAMILY_OPENMP | FAMILY_DISCOVERED | FAMILY_CXX))
 		return none;

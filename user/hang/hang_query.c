@@ -190,8 +190,8 @@ static int add_sharers(struct hang_collect_barrier *b)
 }
 
 /*
- * Take the model's name for the barrier. It is better than the call site's name unless the barrier
- * has just one plain call. This looks the symbols up at once.
+ * Take the model's name for the barrier. It is better than the call site's name, unless the barrier
+ * is a known function that is called at one site only. This looks the symbols up immediately.
  */
 static int add_name(const struct hang_env *env, const struct arrival *p,
 		    struct hang_collect_barrier *b, uint32_t barrier)

@@ -25,7 +25,7 @@
 /* incarnation of address spaces that are read only for snapshots; no traced process has it */
 #define ADDRESS_SPACE_INC UINT32_MAX
 #define ROUNDS		  3 /* attempts to read a thread that runs during the look */
-#define SAMPLE_MS	  50 /* limit of all attempts together */
+#define SAMPLE_MS	  50 /* time limit of all attempts together */
 /* bytes copied of each stack: enough for all frames of most stacks */
 #define COPY_BYTES	  16384
 /* maximum number of bytes of all copied stacks; the rest is read on demand */
@@ -407,8 +407,8 @@ static int sample_running(struct taking *k, int wait_ms)
 /* --- all threads ------------------------------------------------------------------------------ */
 
 /*
- * Read the registers before everything else. A thread that did not run until its stack was copied
- * was at the same place during all reads.
+ * Read the registers before everything else. If a thread does not run until its stack has been
+ * copied, all reads find it at the same place.
  */
 static void look_round(struct taking *k)
 {

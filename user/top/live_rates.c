@@ -89,7 +89,7 @@ static int add_place(struct live_rates *r, const struct model *m, uint32_t index
 					  .object = b->object };
 	inherit(r, p);
 	for (i = 0; i < b->nsites && !b->nested && !err; i++) {
-		/* A site's own barrier has priority over a barrier with several sites. */
+		/* A barrier with only this site has priority over a barrier with several sites. */
 		if (b->nsites == 1 ||
 		    !hash_get(&r->by_site, live_rates_place_key(b->proc, b->sites[i]), &other))
 			err = hash_put(&r->by_site, live_rates_place_key(b->proc, b->sites[i]),

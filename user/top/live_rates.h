@@ -5,9 +5,9 @@
  * and process. This code reads no clock and no files. Its memory grows with the barriers of live
  * processes, not with time.
  *
- * The lost time of an interval is the sum of all waits, of each only the part in the interval,
- * whether the wait has ended or not. A long wait thus counts while it lasts, not all at once at its
- * end. A barrier that never fills loses one second per second for each thread that waits there.
+ * A wait adds to the lost time of an interval only the part of it that lies in the interval,
+ * whether it has ended or not. A long wait thus counts while it lasts, not all at once at its end.
+ * A barrier that never fills loses one second per second for each thread that waits there.
  */
 #ifndef TOP_LIVE_RATES_H
 #define TOP_LIVE_RATES_H
@@ -97,7 +97,7 @@ void live_rates_free(struct live_rates *live_rates);
 int live_rates_add_waiting(struct live_rates *live_rates, const struct live_rates_waiting *waiting);
 /*
  * Compute the rates of the interval that ends at @now_ns. The interval begins at the last look. The
- * first interval begins with the model. @causes may be NULL. Return 0 or -ENOMEM.
+ * first interval begins when the model begins. @causes may be NULL. Return 0 or -ENOMEM.
  */
 int live_rates_look(struct live_rates *live_rates, const struct model *model,
 		    const struct causes *causes, uint64_t now_ns);
