@@ -276,7 +276,7 @@ static int print(struct hang *h)
 
 	/* No process is read from here on. */
 	preflight_drop(rights_for_report(), h->options->verbose);
-	/* All processes have exited meanwhile: print what was read before. */
+	/* If all processes have exited meanwhile, print what was read before. */
 	if (err == -ESRCH)
 		err = 0;
 	if (!err && !h->nhangs)

@@ -341,7 +341,7 @@ static void read_word(struct locks *l, const struct address_space *space,
 		read_join(l, t, w, out);
 		break;
 	case HANG_ON_COND:
-		/* The thread was signalled, and now waits for the mutex. */
+		/* If the thread was signalled, it now waits for the mutex. */
 		if (is_mutex_wait(l, w, &holder)) {
 			out->on = HANG_ON_MUTEX;
 			out->holder = holder;
