@@ -3,7 +3,7 @@
 #ifndef CMD_CMD_H
 #define CMD_CMD_H
 
-/* Run a command. Its arguments are argv[1] and on. Return the exit status. */
+/* Run a command. Its arguments begin at argv[1]. Return the exit status. */
 int cmd_trace(int argc, char **argv);
 int cmd_bare(int argc, char **argv); /* trace, if no command is named */
 int cmd_list(int argc, char **argv);

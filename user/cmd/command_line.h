@@ -30,8 +30,8 @@ struct command_line {
 	double to_s; /* NAN: to the end */
 	struct option_list sites;
 	struct option_list with;
-	struct option_list threads; /* numbers, as text */
-	const char *html; /* NULL: do not write this file; also for chrome and folded */
+	struct option_list threads; /* tids, as text */
+	const char *html; /* path; NULL: do not write this file; the same for .chrome and .folded */
 	const char *chrome;
 	const char *folded;
 	/* predict */
@@ -44,8 +44,8 @@ struct command_line {
 	bool parameters;
 	/* diff */
 	struct option_list quantities;
-	double fail_above; /* a share; NAN: not given */
-	double confidence; /* a share */
+	double fail_above; /* largest accepted regression: 0.01 is 1 %; NAN: not given */
+	double confidence; /* confidence of tests: 0.95 is 95 % */
 	/* series */
 	char *label; /* label of the files that follow */
 	uint32_t by; /* enum series_by */

@@ -23,7 +23,7 @@ enum command {
 
 /* The kind of the words that are not options. */
 enum operands {
-	OPERANDS_COMMAND, /* a command and its arguments; no option follows the first of them */
+	OPERANDS_COMMAND, /* a command to run and its arguments; all options are before them */
 	OPERANDS_FILES, /* files, before, between and after the options */
 };
 

@@ -163,7 +163,7 @@ static int question_of(const struct hang *h, const struct stack_waiters_barrier 
 
 /*
  * Add the MPI ranks of the processes. For barriers on MPI_COMM_WORLD, set the number of threads
- * that must arrive to the number of ranks.
+ * that must arrive to the number of ranks, if all ranks were given.
  */
 static int add_ranks(const struct hang *h, struct hang_collect_question *q)
 {
@@ -198,7 +198,7 @@ static int classify(struct hang *h, struct hang_collect_question *q)
 	for (i = 0; !err && i < q->nbarriers + (q->npids > 0); i++) {
 		err = hang_collect_classify(answer, i < q->nbarriers ? i : HANG_NONE, &report);
 		if (err == -ENOENT) {
-			err = 0; /* all threads have arrived meanwhile */
+			err = 0; /* the barrier has opened meanwhile, or there is no cycle */
 			continue;
 		}
 		if (!err)
@@ -276,7 +276,7 @@ static int print(struct hang *h)
 
 	/* No process is read from here on. */
 	preflight_drop(rights_for_report(), h->options->verbose);
-	/* All processes have exited meanwhile: print what was read before. */
+	/* If all processes have exited meanwhile, print what was read before. */
 	if (err == -ESRCH)
 		err = 0;
 	if (!err && !h->nhangs)

@@ -86,7 +86,9 @@ static size_t name_width(const struct list *l)
 	return width;
 }
 
-/* Return the reason without the event's name at its beginning; *@named: the name was there. */
+/*
+ * Return the reason without the event's name at its beginning; *@named: whether the name was there.
+ */
 static const char *general(const struct counter *c, bool *named)
 {
 	size_t len = strlen(c->spec.name);

@@ -21,7 +21,10 @@ static void left_of(const struct option_row *row, char *out, size_t size)
 		 row->argument ? row->argument : "");
 }
 
-/* Print the words of @text from @column on, where the cursor is. A \n in @text ends a paragraph. */
+/*
+ * Print the words of @text in lines that all begin at @column, where the cursor is already. A \n in
+ * @text ends a paragraph.
+ */
 static void print_wrapped(const char *text, size_t column)
 {
 	size_t at = column;

@@ -97,7 +97,7 @@ static int store_decimal(const struct option_row *row, void *to, const char *val
 	return 0;
 }
 
-/* Return the index of @value among the words of @choices, -EINVAL if it is not among them. */
+/* Return the index of @value among the words of @choices, or -EINVAL if it is not among them. */
 static int choice(const char *choices, const char *value)
 {
 	size_t len;

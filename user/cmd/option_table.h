@@ -23,8 +23,8 @@ const struct option_row *option_by_letter(enum command command, char letter);
 /* Return the commands, as bits, that have the option @name; if that is NULL, the option @letter. */
 unsigned option_commands(const char *name, char letter);
 /*
- * Return the option with the name nearest to @word, of @command if others are no nearer. NULL: none
- * is similar.
+ * Return the name of the option nearest to @word. If several are equally near, prefer an option of
+ * @command. NULL: none is similar.
  */
 const char *option_nearest(enum command command, const char *word);
 

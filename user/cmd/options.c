@@ -279,8 +279,8 @@ static void name_of(const char *word, char *out, size_t size)
 }
 
 /*
- * Print that @given is unknown and which option was probably meant, if one is similar to @name.
- * Return whether it is.
+ * If an option is similar to @name, print that @given is unknown and that this option was probably
+ * meant. Return whether there is such an option.
  */
 static bool suggest(const struct command_line *line, const char *given, const char *name)
 {

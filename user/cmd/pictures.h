@@ -30,7 +30,9 @@ int pictures_open(struct pictures **out, const struct pictures_paths *paths);
  */
 int pictures_begin(struct pictures *pictures, const struct report_env *env, uint64_t start_ns,
 		   const char *title, const char *name, uint32_t predicted);
-/* Draw an episode into @ctx, the pictures. pictures_end() returns its error. */
+/*
+ * Draw an episode. @ctx is a struct pictures. If drawing fails, pictures_end() returns the error.
+ */
 void pictures_episode(void *ctx, const struct model *model, const struct model_episode *episode);
 /*
  * Add the report of another recording, for the page to compare with. Name and report must live
@@ -38,7 +40,10 @@ void pictures_episode(void *ctx, const struct model *model, const struct model_e
  */
 int pictures_beside(struct pictures *pictures, const char *name, const struct report *report,
 		    uint32_t predicted);
-/* Draw what needs the finished model. Return 0, or the first error after a message. */
+/*
+ * Draw what needs the finished model, and close the files. Return 0, or the first error after a
+ * message.
+ */
 int pictures_end(struct pictures *pictures, const struct model *model, const struct report *report);
 /*
  * Close the files. Regular files that are not complete are removed. @pictures may be NULL.
@@ -52,7 +57,8 @@ void pictures_free(struct pictures *pictures);
  */
 int pictures_page(const char *path, int (*draw)(FILE *file, const void *ctx), const void *ctx);
 /*
- * Check, before the work, that pages can be written at all. Return 0, or -ENOSYS after a message.
+ * If @path is not NULL, check before all other work that this sbt-trace can write pages. Return 0,
+ * or -ENOSYS after a message.
  */
 int pictures_page_possible(const char *path);
 

@@ -208,14 +208,12 @@ static const char *explain(int err)
 	}
 }
 
-/*
- * Elapsed time may stand in for on-CPU time in at most this fraction (1/10) of the computing time.
- */
+/* Refuse to predict if on-CPU time is unknown for more than 1/10 of the computing time. */
 #define WALL_MOST 10
 
 /*
- * Choose the numbers of processors. If there are several recordings (@several), the default for
- * each is its number of threads.
+ * Choose the numbers of processors to predict for. If there are several recordings (@several), the
+ * default for each is its number of threads.
  */
 static int choose_counts(const struct command_line *p, bool several, uint32_t threads,
 			 uint32_t *counts)
@@ -286,9 +284,9 @@ static int record_prediction(const struct command_line *p, const struct predict_
 }
 
 /*
- * Check that the on-CPU time of the threads is known. It is unknown for threads that other threads
- * only join, and before a hand-written barrier is found. Elapsed time in its place could overstate
- * the computing of such threads by any factor.
+ * Check that the on-CPU time of the threads is known. It is unknown for threads that work until
+ * other threads join them, and in the time before a hand-written barrier is found. Elapsed time in
+ * its place could overstate the computing of such threads by any factor.
  */
 static int check_known(const struct predict_feed *feed, const struct replay *replay,
 		       const char *path)

@@ -68,8 +68,8 @@ static bool wanted_site(const struct which *w, const struct replay *r,
 }
 
 /*
- * Remove threads that are not chosen from @threads. Return the number of threads that remain. Set
- * @seen[i] if the i-th number of --thread is among them.
+ * Remove from @threads those that were not chosen. Return how many remain. Set @seen[i] if the
+ * thread with the i-th number of --thread is among them.
  */
 static uint32_t keep_threads(const struct which *w, struct report_thread *threads, uint32_t n,
 			     bool *seen)
@@ -291,7 +291,10 @@ static int open_recordings(struct reporting *r, const struct replay_options *opt
 			       &r->replay);
 }
 
-/* Begin the text and the pictures. The recording is open, because what is printed depends on it. */
+/*
+ * Begin the text and the pictures. The recording must be open, because what is printed depends on
+ * it.
+ */
 static int begin(struct reporting *r, FILE *out)
 {
 	const struct options *o = &r->line->options;

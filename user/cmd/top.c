@@ -46,8 +46,8 @@ static void note_waiting(void *ctx, uint32_t tid, const struct sbt_thread *threa
 	struct address_space *space;
 
 	/*
-	 * Skip threads that do not wait: at a marker, as an idle OpenMP worker between regions, or
-	 * departed meanwhile.
+	 * Skip threads that do not wait: those at a marker, idle OpenMP workers between regions,
+	 * and threads that have departed meanwhile.
 	 */
 	if (thread->kind == SBT_KIND_PHASE || thread->flags & SBT_CROSSING_NO_DEPART ||
 	    !w.arrive_ns || t->error)
@@ -224,7 +224,7 @@ static int tick(void *ctx, uint64_t now_ns)
 	if (now_ns >= t->next_ns && !(t->drawn && screen_paused(t->screen))) {
 		t->now_ns = now_ns;
 		t->next_ns += t->interval_ns;
-		/* sbt-trace was stopped for a while: do not catch up. */
+		/* If sbt-trace was stopped for a while, do not catch up. */
 		if (t->next_ns <= now_ns)
 			t->next_ns = now_ns + t->interval_ns;
 		err = look(t);
@@ -315,7 +315,7 @@ static void set_nothing(struct top *t)
 			 "on condition variables or futexes, are only looked for with --discover.");
 }
 
-/* After the table has gone, print that all processes of -p have exited. */
+/* If all processes of -p have exited, print that after the table has gone. */
 static void warn_exited(const struct top *t, const struct options *o)
 {
 	size_t i;

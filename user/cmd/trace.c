@@ -35,8 +35,8 @@ static bool find_program(const char *name, char *file)
 }
 
 /*
- * Return whether COMMAND has the markers of include/sbt/sbt.h, and so takes the library's options
- * too.
+ * Return whether COMMAND has the markers of include/sbt/sbt.h. Such a program may have variables of
+ * the SBT library among its arguments.
  */
 static bool has_marks(const struct options *o)
 {

@@ -8,8 +8,8 @@ struct options;
 
 /*
  * Trace as @options say. If COMMAND takes the variables of the SBT library among its words, read
- * them there, too. @hook, which may be NULL, shows the results for another command. Return the exit
- * status.
+ * them there, too. @hook (may be NULL) has the functions with which another command, such as top,
+ * shows the results. Return the exit status.
  */
 int trace_run(struct options *options, const struct capture_hook *hook);
 

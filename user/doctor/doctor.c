@@ -32,7 +32,10 @@ static bool missing_rights(const struct doctor_facts *x, char *out, size_t len)
 	return n > 0;
 }
 
-/* Set the verdict to the first needed feature that is missing. */
+/*
+ * Set the verdict. If a needed feature is missing, name the first. Features that were not tried are
+ * named only if no other is missing.
+ */
 static void classify(struct doctor *d, const struct doctor_facts *x)
 {
 	const struct doctor_feature *missing = NULL;

@@ -16,7 +16,7 @@
 #include "doctor/installed_libs.h"
 
 #define TRY_SECONDS 120 /* emulated machines are slow */
-#define LOG_BYTES   (1u << 20) /* bytes of libbpf's messages that are kept, from their end */
+#define LOG_BYTES   (1u << 20) /* how many bytes of libbpf's messages are kept: the last ones */
 
 /* Make a file in memory for messages about failures. */
 static int make_log(void)

@@ -44,7 +44,8 @@ struct doctor_facts {
 	/* rights */
 	uint32_t nrights;
 	struct doctor_right rights[DOCTOR_RIGHTS];
-	bool root; /* the user id is root; capabilities that are missing were removed */
+	/* the user id is 0; if capabilities are missing nevertheless, they were removed */
+	bool root;
 	/* 1: the first namespace; 0: another namespace; DOCTOR_UNTRIED: unknown */
 	int first_pidns, first_userns;
 	int bpf_sysctl, paranoid, yama; /* values of the sysctls */
@@ -55,17 +56,17 @@ struct doctor_facts {
 	/* BPF */
 	/* outcomes: bpf() creates a map, loads a program for probes, creates a ring */
 	int map, program, ring;
-	int btf; /* the kernel's types can be read */
+	int btf; /* outcome of reading the kernel's types (BTF) */
 	int throttle; /* 1: the kernel's types include its throttling counts; else 0 */
 	int syscalls; /* 1: system calls can be traced, as --discover needs; else 0 */
 	int perf, perf_exit; /* outcomes: perf uprobe at an entry, at a ret instruction */
-	int cookies; /* perf uprobes carry a number */
+	int cookies; /* outcome: perf uprobes can carry a number (attach cookie) */
 	int multi, multi_exit, session;
-	int mappings; /* perf events for code that processes map */
+	int mappings; /* outcome of opening perf events for code that processes map */
 	int filters; /* 1: uprobe.multi filters by process; 0: only by thread */
-	int numbers; /* 1: programs see the same process number as we do; else 0 */
-	int signal; /* 1: programs can send signals; else 0 */
-	int vma; /* 1: programs can look up mappings; else 0 */
+	int numbers; /* 1: BPF programs see the same process number as this process does; else 0 */
+	int signal; /* 1: BPF programs can send signals; else 0 */
+	int vma; /* 1: BPF programs can look up mappings; else 0 */
 
 	/* sbt-trace's own programs, loaded as for a trace */
 	int trial;
@@ -77,7 +78,7 @@ struct doctor_facts {
 	int accounts; /* 1: threads' time can be accounted for; else 0 */
 	char accounts_why[256]; /* the parts that cannot be accounted for, and why */
 	int iterator; /* outcome of iterating over all tasks */
-	double crossing_ns; /* cost of a crossing; NAN: unknown */
+	double crossing_ns; /* ns that tracing adds to a crossing; NAN: unknown */
 
 	/* analysis of hangs */
 	int registers; /* outcome of reading the registers of a blocked thread */
@@ -92,7 +93,7 @@ struct doctor_facts {
 	char pfm[64]; /* libpfm4's library; "": none */
 
 	/* processes */
-	int other; /* process of another user that was examined; DOCTOR_UNTRIED: none */
+	int other; /* pid of another user's process that was examined; DOCTOR_UNTRIED: none */
 	/* outcomes of reading that process's mappings, mapped files and memory */
 	int other_maps, other_files, other_memory;
 	int child_memory; /* outcome of reading the memory of our own child */
@@ -109,8 +110,9 @@ struct doctor_facts {
 	bool debuginfod_urls; /* DEBUGINFOD_URLS is set */
 	uint32_t nlibraries;
 	struct doctor_library libraries[DOCTOR_LIBRARIES];
-	uint32_t nmpi; /* libraries found; 0: none found, but there may be some elsewhere */
-	char mpi[160]; /* paths of the first libraries found */
+	/* number of MPI libraries found; 0: none, but there may be some in other directories */
+	uint32_t nmpi;
+	char mpi[160]; /* paths of the first of these libraries */
 };
 
 /* Set all facts to unknown. */

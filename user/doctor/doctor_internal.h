@@ -8,7 +8,7 @@
 
 #include "doctor/doctor.h"
 
-/* a sufficient limit of open files, because examined programs and their libraries stay open */
+/* lowest sufficient limit of open files; examined programs and their libraries stay open */
 #define DOCTOR_FILES_ENOUGH 1024
 
 #define DOCTOR_SUDO "run it as root: sudo sbt-trace ..."

@@ -69,7 +69,10 @@ struct hits {
 	((struct bpf_insn){ .code = (c), .dst_reg = (d), .src_reg = (s), .off = (o), .imm = (i) })
 #define CALL(f) OP(BPF_JMP | BPF_CALL, 0, 0, 0, f)
 
-/* Load the program. Return its fd, or -errno. @type: the expected attach type; 0: perf uprobes. */
+/*
+ * Load the counting program. Return its fd, or -errno. @type: the expected attach type; 0: perf
+ * uprobes.
+ */
 static int load_counting(int map, int type, bool cookie)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, opts);
@@ -149,7 +152,10 @@ static int call_probed(const struct trying *t, uint64_t times, struct hits *out)
 	return out->hits >= times ? 0 : DOCTOR_UNSEEN;
 }
 
-/* Try a probe. @type as for load_counting(). Return the outcome, and the hit in *@out. */
+/*
+ * Try a probe. @type as for load_counting(). Return the outcome, and in *@out what the program
+ * stored.
+ */
 static int try_probe(const struct trying *t, int type, enum where where, bool cookie,
 		     struct hits *out)
 {
@@ -169,7 +175,7 @@ static int try_probe(const struct trying *t, int type, enum where where, bool co
 	close(program);
 	if (link < 0)
 		return link;
-	/* A session also hits at the return. */
+	/* A session probe is also hit at the return. */
 	err = call_probed(t, type == LINK_ATTACH_SESSION ? 2 : 1, out);
 	link_close(link);
 	return err;
@@ -187,9 +193,9 @@ static int try_filter(const struct trying *t)
 }
 
 /*
- * Return whether programs see our process under the number that we know. Repeat the call if
- * necessary, because the last hit may be of another sbt-trace that tries its probes at the same
- * time. In a pid namespace of our own, the numbers never agree.
+ * Return whether BPF programs see this process under the number that getpid() returns. Probe again
+ * if the numbers differ, because the last hit may be from another sbt-trace that tries its probes
+ * at the same time. In any pid namespace but the initial one, the numbers never agree.
  */
 static bool has_our_number(const struct trying *t, const struct hits *last)
 {
@@ -214,7 +220,7 @@ static void try_probes(struct doctor_facts *f, struct trying *t)
 	f->multi = try_probe(t, LINK_ATTACH_MULTI, ENTRY, true, &hits);
 	f->multi_exit = try_probe(t, LINK_ATTACH_MULTI, EXIT, false, &hits);
 	f->session = try_probe(t, LINK_ATTACH_SESSION, ENTRY, false, &hits);
-	/* Any hit shows which number programs see for our process. */
+	/* Any hit shows which number BPF programs see for this process. */
 	if (hits.hits)
 		f->numbers = has_our_number(t, &hits);
 	if (!f->multi)

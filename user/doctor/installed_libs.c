@@ -53,7 +53,7 @@ static bool each_file(const char *file, bool (*each)(void *ctx, const char *path
 	return done;
 }
 
-/* Do the same for each file name of the library. */
+/* Call each_file() for each file name of the library, until it returns true. */
 static bool each_file_of(const struct family_library *library,
 			 bool (*each)(void *ctx, const char *path), void *ctx)
 {

@@ -17,7 +17,9 @@
 struct counted {
 	uint32_t n;
 	char *names[COUNTERS];
-	/* indices of the two counters for instructions per cycle (IPC); n: there are none */
+	/*
+	 * indices of the two counters for instructions per cycle (IPC); equal to .n: there are none
+	 */
 	uint32_t cycles, instructions;
 	/* some value in the table is scaled, unknown, or only a lower limit */
 	bool scaled, unknown, least;

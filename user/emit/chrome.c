@@ -394,7 +394,7 @@ static void counter(struct chrome *c, uint32_t pid, uint32_t tid, uint64_t t_ns,
 {
 	struct buf name = { 0 };
 
-	/* Viewers identify a counter by process and name. */
+	/* Viewers identify a counter by process and name, so the name contains the tid. */
 	event_begin(c, 'C', pid);
 	event_at(c, t_ns);
 	buf_printf(&name, "%u: %s", tid, what);

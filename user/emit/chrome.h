@@ -8,9 +8,9 @@
  * its arrival to the last arrival; and "leave", from the last arrival to its departure. They never
  * overlap. An arrow leads from the last arrival to each thread that it released. For the parts of a
  * phase (run queue, blocked, ...) and for its counters, only sums are known. The sums are arguments
- * of the slice. Separate tracks show them as shares of the phase, constant from its beginning to
- * its end. Parts that are 0 are left out. Times are microseconds with three decimals, from the
- * start of tracing.
+ * of the slice. Separate tracks show the parts as shares of the phase and the counters as rates,
+ * constant from the beginning of the phase to its end. Parts that are 0 are left out. Times are
+ * microseconds with three decimals, from the start of tracing.
  *
  * A crossing takes about 600 bytes. From 64 MiB on, counters and parts of phases are left out. From
  * 192 MiB on, several crossings of a thread become one slice with their sums. The number of

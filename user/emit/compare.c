@@ -20,7 +20,10 @@ static const char *count_value(char out[TEXTOUT_CELL], double v)
 	static const char *const units[] = { "", " k", " M", " G", " T", " P" };
 	unsigned u = 0;
 
-	/* Print every digit of numbers below a million, and three digits of larger numbers. */
+	/*
+	 * Print all digits before the point if the number is below a million, otherwise three
+	 * digits.
+	 */
 	if (v < 999999.5) {
 		snprintf(out, TEXTOUT_CELL, v < 99.95 && v != floor(v) ? "%.1f" : "%.0f", v);
 		return out;
@@ -63,7 +66,7 @@ const char *compare_percent(char out[TEXTOUT_CELL], double ratio)
 
 /* --- the answer ------------------------------------------------------------------------------- */
 
-/* Return the row of the elapsed time, the only quantity of a run. */
+/* Return the only row of the whole run, which compares the elapsed times. */
 static const struct compare_row *find_run(const struct compare *c)
 {
 	array_for_each (r, c->rows, c->nrows)

@@ -13,9 +13,9 @@ void compare_print(struct textout *t, const struct fields_comparison *rec,
 /* Print the sentences without the tables. */
 void compare_sentences(struct textout *t, const struct fields_comparison *rec);
 
-/* Format a value with three digits and its unit; "?" if NAN. */
+/* Format a value with its unit; "?" if NAN. */
 const char *compare_value(char out[TEXTOUT_CELL], double v, enum compare_unit unit);
-/* Format a ratio as a change: "+43 %" for 1.43; "?" if NAN. */
+/* Format a ratio as a change: "+43 %" for 1.43, "x 12" for 12; "?" if NAN. */
 const char *compare_percent(char out[TEXTOUT_CELL], double ratio);
 
 #endif /* EMIT_COMPARE_H */

@@ -202,7 +202,7 @@ static void thread_rows(struct textout *t, const struct report_thread *threads, 
 {
 	struct fields_context plain = *context;
 
-	/* A bar here would be full at the maximum of these few rows, not of all threads. */
+	/* A full bar would mean the maximum of these few rows here, and not of all threads. */
 	plain.no_bars = true;
 	table_records(t, 4, &fields_rec_thread, threads, n, &plain);
 }
@@ -223,7 +223,7 @@ static bool is_among(const struct report_thread *thread, const struct report_thr
 
 /*
  * Print outlier threads that are in neither of the two lists in @shown. For example, if two threads
- * are late, the second late thread never arrives last.
+ * are late, the less late one never arrives last and waits little, so it is in neither list.
  */
 static void thread_outliers(struct textout *t, const struct report_thread *threads, uint32_t n,
 			    const struct report_thread *shown, uint32_t nshown,

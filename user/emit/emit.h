@@ -8,7 +8,7 @@
  * The caller ignores SIGPIPE.
  *
  * "Figure" below means a figure of Ernesto Novillo's thesis on the SBT library (University of
- * Alberta, 2002). Text output has the same format.
+ * Alberta, 2002). Text output has the format of these figures.
  */
 #ifndef EMIT_EMIT_H
 #define EMIT_EMIT_H

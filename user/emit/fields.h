@@ -17,7 +17,7 @@
 #include "compare/compare.h"
 #include "compare/series.h"
 
-/* Increased when a name or a meaning changes, but not for additions. */
+/* Incremented when a name or its meaning changes, but not when names are added. */
 #define FIELDS_SCHEMA_VERSION 1
 
 enum emit_type {
@@ -31,7 +31,7 @@ enum emit_type {
 	EMIT_DOUBLE, /* NAN: unknown */
 	EMIT_RATIO, /* double from 0 to 1; NAN: unknown */
 	EMIT_BOOL, /* bool */
-	EMIT_MAYBE, /* uint8_t, 0 or 1; other values unknown */
+	EMIT_MAYBE, /* uint8_t, 0 or 1; other values: unknown */
 	/* bool, from fields_context.interim: whether the report is an interim report */
 	EMIT_INTERIM,
 	EMIT_ENUM, /* enum, named by .names; unnamed values are unknown */
@@ -42,8 +42,9 @@ enum emit_type {
 	EMIT_ARRAY, /* pointer to structs, and a uint32_t count */
 	EMIT_EMBEDDED, /* structs inside the struct, and a uint32_t count */
 	/*
-	 * structs as for EMIT_ARRAY, or with FIELDS_HERE as for EMIT_EMBEDDED, printed as an object
-	 * {first field: field .value}
+	 * structs as for EMIT_ARRAY, or with FIELDS_HERE as for EMIT_EMBEDDED. They are printed as
+	 * one object with a member for each struct. The key is the struct's first field, and the
+	 * value is its field number .value.
 	 */
 	EMIT_MAP,
 	EMIT_HIST, /* const uint32_t *, 64 log-2 buckets; NULL: unknown */
@@ -193,9 +194,9 @@ enum fields_kind {
 	FIELDS_REAL,
 	FIELDS_TRUTH,
 	FIELDS_TEXT,
-	FIELDS_BITS, /* u: bits, with the names in .names */
+	FIELDS_BITS, /* u: bits, with the names in .names of the field */
 	FIELDS_OBJECT, /* base */
-	FIELDS_LIST, /* base, n elements of sub->size */
+	FIELDS_LIST, /* base: array of n structs, which .sub of the field describes */
 	FIELDS_BUCKETS, /* base: uint32_t[64] */
 };
 

@@ -53,8 +53,8 @@ static void cell_interval(const void *rec, char *out, size_t size)
 
 	*out = '\0';
 	/*
-	 * Print nothing for an unknown interval. With two recordings, an interval can be too wide
-	 * to be useful.
+	 * Print nothing for an unknown interval, and only "wide" for an interval that is too wide
+	 * to be useful. This can happen with only two recordings.
 	 */
 	if (!isfinite(low) || !isfinite(high) || !(r->a > 0) || low == high)
 		return;

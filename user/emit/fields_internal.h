@@ -18,7 +18,7 @@ extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec
 
 /*
  * Rows for a place in a program: .function, .file, .line and .module of struct s. @what is the help
- * of the function.
+ * text of .function.
  */
 #define FIELDS_SOURCE_OF(s, what) \
 	{ "function", EMIT_STRING, AT(s, function), .help = (what) }, \

@@ -51,7 +51,7 @@ struct folded {
 	struct buf buf;
 	struct left *left;
 	uint32_t nleft;
-	struct hash by_tid; /* -> left */
+	struct hash by_tid; /* tid -> pointer into .left */
 	int err; /* first error */
 };
 

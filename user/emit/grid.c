@@ -71,8 +71,8 @@ int grid_lane(struct grid *g, uint32_t thread, uint32_t tid, uint32_t *lane)
 		return hash_put(&g->by_thread, key, 0);
 	}
 	/*
-	 * Halve the number of buckets of all lanes until there is room for one more. Existing lanes
-	 * keep their memory.
+	 * Halve the number of buckets of all lanes until there is room for one more lane. Existing
+	 * lanes keep their memory.
 	 */
 	for (; g->width > GRID_LEAST && (g->nlanes + 1) * g->width > GRID_CELLS; g->width /= 2)
 		join_lanes(g);

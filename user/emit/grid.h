@@ -67,8 +67,8 @@ int grid_lane(struct grid *g, uint32_t thread, uint32_t tid, uint32_t *lane);
 /* Add the time in which a thread did @kind, from @from to @to in ns from the start. */
 void grid_add(struct grid *g, uint32_t lane, enum grid_kind kind, uint64_t from, uint64_t to);
 /*
- * Add an episode of @barrier that was released @t_ns after the start. UINT64_MAX is an unknown
- * time. Return 0 or -ENOMEM.
+ * Add an episode of @barrier that was released @t_ns after the start. @phase_ns and @barrier_ns are
+ * UINT64_MAX if unknown. Return 0 or -ENOMEM.
  */
 int grid_episode(struct grid *g, uint32_t barrier, uint64_t t_ns, uint64_t phase_ns,
 		 uint64_t barrier_ns);

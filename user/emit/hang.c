@@ -97,7 +97,7 @@ static bool is_inner(const struct hang_frame *f)
 	return f->module && hang_is_runtime(f->module);
 }
 
-/* Print a frame. Frames inside the C library are dim: the fault is rarely there. */
+/* Print a frame. Frames in the C library and other runtimes are dim: the fault is rarely there. */
 static void frame_line(struct textout *t, const struct hang_frame *f)
 {
 	char place[PLACE];
@@ -109,8 +109,8 @@ static void frame_line(struct textout *t, const struct hang_frame *f)
 }
 
 /*
- * Print the frames from the call into a library to the thread's start, without the library's inner
- * frames.
+ * Print the frames of the program's code, and the runtime function that the innermost of them
+ * called. Leave out the runtime's other frames at both ends, unless all frames are in runtimes.
  */
 static void stack_lines(struct textout *t, const struct report_hang_missing *m)
 {

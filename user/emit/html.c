@@ -295,7 +295,10 @@ static void put_lane_name(struct html *h, const struct model *model, const struc
 	buf_char(&h->page.buf, '}');
 }
 
-/* Add the shares of each bucket in units of 1/255. A share above 0 is written as at least 1. */
+/*
+ * For each kind and bucket, add the share of the bucket that the thread spent in this kind, in
+ * units of 1/255. A share above 0 is written as at least 1.
+ */
 static int put_shares(struct html *h, const struct grid_lane *lane, uint32_t n)
 {
 	uint8_t *bytes = malloc((size_t)n * GRID_KINDS);

@@ -15,7 +15,7 @@
 #define LIVE_ALL    32 /* up to this many threads, all are shown */
 #define LIVE_PLACE  60 /* largest width of a place, so that the rest of its line fits */
 #define LIVE_FRAMES 3 /* largest number of frames shown of a stack */
-/* with more threads than LIVE_ALL: number of first and of last arrivers shown */
+/* number of first arrivers, and of last arrivers, that are shown of more than LIVE_ALL threads */
 #define LIVE_ENDS   8
 
 void live_banner(struct textout *t, const struct session *session)

@@ -12,8 +12,9 @@ typedef uint64_t outliers_value(const struct report_thread *thread, uint32_t wha
 /*
  * Find the threads that are outliers in one of @nwhat quantities, most extreme first. An outlier
  * lies beyond Tukey's outer fences (Exploratory Data Analysis, 1977: three times the interquartile
- * range from the nearer quartile) and differs by more than a tenth from the median. Put the indices
- * of at most @max outliers into @out. Return their number, or -ENOMEM.
+ * range from the nearer quartile) and differs from the median by more than a tenth of the median
+ * and by more than 4. Put the indices of at most @max outliers into @out. Return their number, or
+ * -ENOMEM.
  */
 int outliers_find(const struct report_thread *threads, uint32_t n, outliers_value *value,
 		  uint32_t nwhat, uint32_t *out, uint32_t max);

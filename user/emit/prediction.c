@@ -11,7 +11,7 @@
 
 #define CURVE_WIDTH 60 /* columns of the longest bar */
 #define PHASES_MOST 12 /* largest number of rows in tables of phases */
-#define MATRIX_MOST 8 /* columns */
+#define MATRIX_MOST 8 /* largest number of columns for numbers of processors */
 /* largest number of predictions that are all shown; with more, is_shown() selects */
 #define POINTS_MOST 16
 #define SHOWN_MOST  64
@@ -25,8 +25,8 @@ struct shown {
 };
 
 /*
- * Return whether to show prediction @i of many: those for powers of two and for the number of
- * threads, the best and the last.
+ * Of many predictions, show those for a power of two or for the number of threads, the best and the
+ * last. Return whether prediction @i is one of these.
  */
 static bool is_shown(const struct predictions *p, uint32_t i)
 {
@@ -210,7 +210,7 @@ static void print_matrix(struct textout *t, const struct predictions *p, const s
 
 /* --- the curve -------------------------------------------------------------------------------- */
 
-/* Add a bar for the speedup, and "|" at linear speedup if there is room for it. */
+/* Add a row with a bar for the speedup, and "|" at linear speedup if there is room for it. */
 static void add_bar(struct table *table, const struct prediction *p, double most, bool threads)
 {
 	unsigned full = (unsigned)lround(p->speedup / most * CURVE_WIDTH), i;

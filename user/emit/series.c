@@ -91,8 +91,8 @@ static void print_remarks(struct textout *t, const struct series *s)
 /* --- names of points in tables ---------------------------------------------------------------- */
 
 /*
- * How tables name points: by label, or by number if a label would be cut too short. A list above
- * the tables then has the full labels.
+ * How tables name points: all by label, or all by number if a label is too wide. A list above the
+ * tables then has the full labels.
  */
 struct point_names {
 	bool numbers;

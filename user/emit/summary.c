@@ -14,7 +14,7 @@
 #include "emit/outlier_threads.h"
 #include "emit/table.h"
 
-#define MOST	   10 /* processes shown */
+#define MOST	   10 /* largest number of processes, groups or hangs shown in most parts */
 #define PIDS	   8 /* largest number of pids listed for a group */
 #define FOUND	   64 /* largest number of processes of a group for which findings are shown */
 #define CROWD	   32 /* up to this many threads, all are shown */
@@ -199,8 +199,8 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 	const struct report_efficiency *e = &p->efficiency;
 	const char *at_most = p->untraced ? "at most " : "";
 	/*
-	 * The time that PE is a share of (see positions_efficiency()). For a group or an OpenMP
-	 * team, it is the elapsed time of all threads.
+	 * PE is a share of this time (see positions_efficiency()). For a group or an OpenMP team,
+	 * this is the elapsed time multiplied by the number of threads.
 	 */
 	const char *of =
 		g || isfinite(p->omp_serialisation) ? "elapsed time × threads" : "thread time";
@@ -379,8 +379,8 @@ static uint64_t counter_value(const struct report_thread *thread, uint32_t what)
 }
 
 /*
- * If there are many threads, pick the first threads, the last threads, and the outliers between
- * them.
+ * Of many threads, put the first, the last, and the outliers between them into @out. Return the
+ * number of these threads.
  */
 static uint32_t pick_counted(struct textout *t, const struct report_process *p,
 			     struct report_thread *out)
@@ -618,7 +618,7 @@ static void summary_losses(struct textout *t, const struct report *r)
 	textout_blank(t);
 }
 
-/* Tracer interference is reported if it exceeds this fraction (1/20) of the cost. */
+/* Tracer interference is reported if it exceeds 1/20 of the cost. */
 #define INTERFERENCE_REPORTED 20
 
 static void cost_of(struct textout *t, const struct report_process *p)
@@ -676,8 +676,8 @@ static void cost_prices(struct textout *t, const struct report *r)
 }
 
 /*
- * The cost of accounting is reported if it is at least SWITCHES_REPORTED of one CPU, and is a
- * warning if it is at least SWITCHES_MAX.
+ * The cost of accounting is reported if it exceeds this share of one CPU (SWITCHES_REPORTED), and
+ * is a warning if it exceeds SWITCHES_MAX.
  */
 #define SWITCHES_REPORTED 0.01
 #define SWITCHES_MAX	  0.1

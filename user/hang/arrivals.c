@@ -31,8 +31,8 @@ bool arrivals_is_stale(const struct arrivals *s, uint32_t tid, uint64_t since_ns
 }
 
 /*
- * Return whether the thread waits for arrivals. Waits for the end of threads, and phases without a
- * barrier, do not count.
+ * Return whether the thread's last arrival was at a barrier. Joins, in which a thread waits for the
+ * end of other threads, and phases without a barrier do not count.
  */
 static bool is_at_barrier(const struct sbt_thread *t)
 {
@@ -46,7 +46,7 @@ static void note_pending(void *ctx, uint32_t tid, const struct sbt_thread *t)
 	struct arrivals *s = ctx;
 	uint64_t since = __atomic_load_n(&t->arrive_ns, __ATOMIC_ACQUIRE);
 
-	/* If the probe group is detached, the thread may have left since, without an event. */
+	/* If the probe group is detached, the thread may have left without an event. */
 	if (!since || !is_at_barrier(t) || attach_is_detached(s->attach, t) ||
 	    arrivals_is_stale(s, tid, since))
 		return;
@@ -94,7 +94,7 @@ struct family_team arrival_team(const struct hang_env *env, const struct arrival
 	const struct address_space *space = address_space_find(env->spaces, p->pid, p->inc);
 	struct family_team none = { 0 };
 
-	/* The team of an OpenMP thread is known only on departure. */
+	/* In these families, .words does not describe the team before the departure. */
 	if (!space || !p->words ||
 	    family_has(p->family, FAMILY_OPENMP | FAMILY_DISCOVERED | FAMILY_CXX))
 		return none;

@@ -54,9 +54,9 @@ static bool is_set_by_runtime(const struct hang_barrier *b)
 }
 
 /*
- * Find whether the verdict also holds if other threads that can arrive at the barriers do arrive.
- * The threads of the last episode are known. The threads of the next episode are not known, unless
- * the runtime declares them.
+ * Find whether the verdict would also hold if other threads than those of the last episode arrived.
+ * Only the threads of the last episode are known. The next episode may have others, unless the
+ * runtime declares them.
  */
 static int prove(const struct graph *g, uint32_t barrier, enum hang_verdict verdict, bool *proven)
 {

@@ -5,10 +5,10 @@
  * that took part in the last episode, and what all threads wait for now. The result is the missing
  * threads, whether they can still arrive, and a sentence about it. This code does no I/O.
  *
- * Threads wait for threads: for the holder of a lock, for the end of a joined thread, or at a
- * barrier for all missing threads. A thread that waits for no thread in this way can continue by
- * itself. If the awaited thread can continue, the waiting thread can continue later. The remaining
- * threads can never continue. Only a cycle among these remaining threads is called a deadlock.
+ * A thread may wait for other threads: for the holder of a lock, for the end of a joined thread, or
+ * at a barrier for all missing threads. A thread that waits for no other thread can continue. A
+ * thread that waits only for threads that can continue can itself continue later. All remaining
+ * threads can never continue, and only a cycle among them is called a deadlock.
  */
 #ifndef HANG_HANG_H
 #define HANG_HANG_H
@@ -23,7 +23,7 @@
 enum hang_on {
 	HANG_ON_UNKNOWN,
 	HANG_ON_MUTEX, /* held by .holder, if that is known */
-	HANG_ON_RWLOCK, /* held by .holder, if a writer holds it and is known */
+	HANG_ON_RWLOCK, /* held by .holder, if it is locked for writing and the writer is known */
 	HANG_ON_JOIN, /* the end of .holder */
 	HANG_ON_BARRIER, /* .barrier */
 	HANG_ON_COND, /* a condition variable: any thread may signal it */
@@ -50,8 +50,9 @@ struct hang_thread {
 	enum hang_state state;
 	enum hang_on on; /* valid for HANG_BLOCKED */
 	/*
-	 * Two looks about 100 ms apart found the thread blocked on the same object with the same
-	 * holder, and it did not run between the looks. If this is false, the thread's wait proves
+	 * Two looks at least 120 ms apart found the thread blocked on the same object with the same
+	 * holder, and it did not run between the looks. For a thread in an MPI call: it did not
+	 * return from the call between the looks. If this is false, the thread's wait proves
 	 * nothing.
 	 */
 	bool still;
@@ -65,11 +66,15 @@ struct hang_thread {
 	const char *syscall; /* the system call that the thread is in; NULL: none, or unknown */
 	const char *wchan; /* the kernel function that it waits in; NULL: unknown */
 	const char *call; /* the MPI call that it waits in: "MPI_Recv"; NULL: none */
-	/* index of the program's frame that makes this call; HANG_NONE: none */
+	/* index in .frames of the program's frame that makes .call; HANG_NONE: none, or unknown */
 	uint32_t call_frame;
-	uint32_t peer; /* the rank, in its communicator, that the call waits for; HANG_NONE: none */
+	/* the rank that .call waits for, as numbered in its communicator; HANG_NONE: none */
+	uint32_t peer;
 	bool world; /* the call is on MPI_COMM_WORLD */
-	/* the call after which the thread never returns: "MPI_Finalize"; NULL: none */
+	/*
+	 * the call in which the thread is, and with which it ends its use of MPI: "MPI_Finalize" or
+	 * "MPI_Abort"; NULL: none
+	 */
 	const char *left;
 	bool idle; /* an OpenMP worker outside of any parallel region */
 	bool sampled; /* the thread ran, and its stack is a sample */
@@ -116,19 +121,19 @@ struct hang_barrier {
 	 */
 	uint32_t nteam;
 	const struct hang_member *team;
-	bool team_declared; /* the runtime declares the team: HANG_BY_TEAM */
+	bool team_declared; /* the runtime declares the members of .team (see HANG_BY_TEAM) */
 	uint64_t team_ns; /* time of the last episode; 0: unknown */
 	bool of_regions; /* only threads in a parallel region arrive: OpenMP */
 	bool of_processes; /* one thread of each process arrives: MPI */
 	bool world; /* the communicator is MPI_COMM_WORLD */
-	bool open; /* unknown processes may arrive as well */
-	uint32_t npids; /* number of processes with threads that may arrive */
+	bool open; /* threads of unknown processes may also arrive */
+	uint32_t npids; /* number of processes with threads that may arrive; 0: only .pid */
 	const uint32_t *pids;
 };
 
 struct hang_input {
 	uint64_t now_ns;
-	bool all; /* .threads has all threads of the processes */
+	bool all; /* .threads has all threads of the processes that are involved */
 	uint32_t nthreads;
 	const struct hang_thread *threads;
 	uint32_t nbarriers;
@@ -148,13 +153,15 @@ int hang_classify(const struct hang_input *in, uint32_t barrier, struct report_h
  */
 bool hang_is_runtime(const char *module);
 /*
- * Return whether these words describe a call ("read() of a pipe", "sleep of 5 s"), not an object:
- * a thread is blocked in a call, but on an object. Recordings contain only the words.
+ * Return whether @words describe a call ("read() of a pipe", "sleep of 5 s") and not an object.
+ * Sentences need to know, because a thread is blocked "in" a call, but "on" an object. The words
+ * must show this, because recordings contain nothing else about it.
  */
 bool hang_is_call(const char *words);
 /*
- * Return the innermost frame that is neither in the C library nor in another runtime, the innermost
- * frame if all frames are in such libraries, or NULL if there is no frame.
+ * Return the innermost frame of the program's own code, which is neither in a runtime (see
+ * hang_is_runtime()) nor in C++'s namespace std. If there is none, return the innermost frame of
+ * all, or NULL if there are no frames.
  */
 const struct hang_frame *hang_user_frame(const struct hang_frame *frames, uint32_t n);
 

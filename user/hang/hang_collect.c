@@ -23,7 +23,7 @@
 #define LOOK_INTERVAL_NS  120000000ULL /* time between the two looks at the threads */
 /* maximum number of threads without an arrival that are examined in a process */
 #define THREADS_MAX	  1024
-/* No traced process has this incarnation: the address space belongs to the snapshot. */
+/* incarnation of address spaces that are read only for the looks; no traced process has it */
 #define ADDRESS_SPACE_INC UINT32_MAX
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -308,8 +308,9 @@ static int count_returns(const struct hang_collect *s, const struct hang_collect
 /*
  * Look again at the threads in an MPI call. Such a thread may spin all the time, and a thread that
  * exchanges messages in a loop is in the same call at every look. So begin to count each thread's
- * returns from its call, and then read the stacks again. A thread that has not returned by
- * read_returns() was in its call for that time, together with all other such threads.
+ * returns from its call, and then read the stacks again. If a thread has not returned when
+ * read_returns() runs, it was in one call all that time. All such threads were in their calls at
+ * the same time.
  */
 static int look_calls_again(struct hang_collect *s, struct hang_collect_process *p)
 {
@@ -401,8 +402,8 @@ static int look_twice(struct hang_collect *s, struct hang_collect_answer *a,
 }
 
 /*
- * Return whether all relevant threads are known. A thread of a process that was not examined may
- * hold a lock.
+ * Return whether all relevant threads are known. This is not so if a process has too many threads,
+ * or if a process that was not examined has a thread for which others wait.
  */
 static bool is_all(const struct hang_collect_answer *a)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Turn barriers that do not fill into the input of hang_classify(). Examine the threads that may be
- * involved, and the locks for which they wait, twice, and add names. The tracer, which knows the
+ * Turn barriers that do not fill into the input of hang_classify(). Examine twice the threads that
+ * may be involved and the locks for which they wait. Then add names. The tracer, which knows the
  * arrivals, uses this code. So do commands that start after the hang began and read the arrivals
  * from the stacks.
  */
@@ -24,7 +24,10 @@ struct hang_collect_arrival {
 	uint64_t ip; /* return address of the call; 0: unknown */
 	uint64_t sp; /* stack pointer on arrival; 0: unknown */
 	bool returns; /* the word at .sp is .ip, or the address of a return probe's trampoline */
-	/* Output: the thread left unseen (longjmp, an exception), or does not exist any more. */
+	/*
+	 * Output: the thread left without a recorded departure (longjmp, an exception), or does not
+	 * exist any more.
+	 */
 	bool stale;
 };
 
@@ -76,15 +79,15 @@ int hang_collect_new(struct address_spaces *spaces, struct snapshots *snapshots,
 		     struct hang_collect **out);
 void hang_collect_free(struct hang_collect *hang_collect);
 /*
- * Examine all processes twice, at least 100 ms apart. @question must outlive the answer. Return 0,
- * or the result of snapshot_take() for the last process that failed, if all failed.
+ * Examine all processes twice, at least 120 ms apart. @question must outlive the answer. Return 0,
+ * -ENOMEM, or, if no process could be examined, the error of the last one.
  */
 int hang_collect_look(struct hang_collect *hang_collect, struct hang_collect_question *question,
 		      struct hang_collect_answer **out);
 /*
- * Classify one of the barriers, or with HANG_NONE the cycle of ranks that wait for messages. Return
- * the result of hang_classify(), or -ENOENT if the barrier has no arrivals any more or there is no
- * cycle.
+ * Classify one of the barriers, or, if @barrier is HANG_NONE, the cycle of ranks that wait for
+ * messages. Return the result of hang_classify(), or -ENOENT if the barrier has no arrivals any
+ * more or there is no cycle.
  */
 int hang_collect_classify(const struct hang_collect_answer *answer, uint32_t barrier,
 			  struct report_hang *out);

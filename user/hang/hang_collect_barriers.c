@@ -19,7 +19,10 @@ const struct hang_collect_process *hang_collect_find_process(const struct hang_c
 	return NULL;
 }
 
-/* At a function's entry, its return address is at the stack pointer or in a register. */
+/*
+ * whether the stack pointer points at the return address when a function is entered; otherwise it
+ * is in a register
+ */
 #if defined(__x86_64__)
 #define RETURNS_ON_STACK true
 #else
@@ -35,8 +38,9 @@ static bool is_trampoline(const struct address_space *space, uint64_t address)
 }
 
 /*
- * Return whether the thread left unseen (longjmp, an exception): its stack is shorter than on
- * arrival, or does not hold the return address any more.
+ * Return whether the thread is no longer at the barrier, although no departure was seen (longjmp,
+ * an exception, the thread's end). Its stack is then shorter than on arrival, or no longer holds
+ * the return address.
  */
 static bool is_stale(const struct hang_collect_answer *a, const struct hang_collect_arrival *at)
 {
@@ -58,8 +62,8 @@ static bool is_stale(const struct hang_collect_answer *a, const struct hang_coll
 }
 
 /*
- * Give an arrived thread without a stack its call site as the only frame: it may be missing at
- * another barrier.
+ * Give an arrived thread without a stack its call site as the only frame. The frame is shown if the
+ * thread is missing at another barrier.
  */
 static void add_site_frame(struct hang_collect_answer *a, uint32_t tid,
 			   const struct hang_frame *site)

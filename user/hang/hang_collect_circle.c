@@ -28,7 +28,7 @@ static uint32_t waits_for(const struct hang_collect_answer *a, uint32_t i)
 	return HANG_NONE;
 }
 
-/* Return the first thread that is part of a cycle, or HANG_NONE. */
+/* Return the index of the first thread that is part of a cycle, or HANG_NONE. */
 static uint32_t find_first(const struct hang_collect_answer *a)
 {
 	uint32_t i, at, steps;

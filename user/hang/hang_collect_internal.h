@@ -23,13 +23,16 @@ struct hang_collect_process {
 	struct address_space *space;
 	uint32_t n, narrived; /* the first .narrived of .tids have arrived at a barrier */
 	uint32_t *tids;
-	/* snapshots of arrived threads, of others, and of all again; NULL: no threads */
+	/*
+	 * first look at arrived threads, first look at other threads, and second look at all
+	 * threads; NULL: no such threads
+	 */
 	struct snapshot *arrived, *others, *again;
-	/* Second stacks of the threads in an MPI call; NULL: no threads. */
+	/* second look at the threads in an MPI call, with their stacks; NULL: no such threads */
 	struct snapshot *calls_again;
 	uint32_t nreturns;
 	int *returns; /* by thread of .calls_again: result of regs_count_returns(), or -errno */
-	uint32_t slot; /* slot of the first of .returns */
+	uint32_t slot; /* slot of .returns[0], for regs_count_returns() */
 	/*
 	 * by thread of .calls_again: true if the thread has, or may have, returned from that call
 	 */
@@ -56,8 +59,8 @@ struct hang_collect_answer {
 
 /* hang_collect_threads.c */
 /*
- * Append a thread of an examined process. @first holds its stack, if there is one; its entry in
- * a->locks was filled from @first. Return 0 or -ENOMEM.
+ * Append a thread of an examined process. @first is the thread in the first look, with its stack if
+ * that was read. The thread's entry in a->locks was filled from @first. Return 0 or -ENOMEM.
  */
 int hang_collect_add_thread(struct hang_collect *s, struct hang_collect_answer *a,
 			    const struct hang_collect_question *q,

@@ -16,7 +16,10 @@
 #include "base/text.h"
 #include "sites/family.h"
 
-/* The state for each kind of wait in a snapshot. At a futex, .on is taken from the lock. */
+/*
+ * The state for each kind of wait in a snapshot. At a futex, .on is not used: the lock shows what
+ * the thread waits for.
+ */
 static const struct {
 	enum hang_state state;
 	enum hang_on on;
@@ -40,7 +43,10 @@ static bool same_count(uint64_t a, uint64_t b)
 	return a == b && a != UINT64_MAX;
 }
 
-/* Return whether the thread waited for the same object in both looks, without a timeout. */
+/*
+ * Return whether the thread waited for the same object in both looks, without a timeout, and did
+ * not run in between.
+ */
 static bool stood_still(const struct snapshot_thread *a, const struct lock_wait *first,
 			const struct snapshot_thread *b, const struct lock_wait *second)
 {
@@ -55,7 +61,9 @@ static bool stood_still(const struct snapshot_thread *a, const struct lock_wait 
 	return same_count(a->switches, b->switches) && a->cpu_ns == b->cpu_ns;
 }
 
-/* Return the MPI call in which the thread has left all communicators, or NULL. */
+/*
+ * Return the MPI call with which the thread ends its use of MPI, if it is in such a call, or NULL.
+ */
 static const char *last_call(const struct snapshot_thread *t)
 {
 	static const char *const calls[] = { "MPI_Finalize",   "PMPI_Finalize",	    "mpi_finalize_",
@@ -129,8 +137,8 @@ static void add_call(const struct hang_collect_process *p, const struct snapshot
 }
 
 /*
- * Return the thread that represents the rank: the thread in an MPI call, otherwise the rank's first
- * thread.
+ * Return the thread that represents the rank: a thread in an MPI call or at a barrier, otherwise
+ * the process's main thread.
  */
 static const struct hang_thread *rank_thread(const struct hang_collect_answer *a, uint32_t pid)
 {
@@ -147,7 +155,7 @@ static const struct hang_thread *rank_thread(const struct hang_collect_answer *a
 	return first;
 }
 
-/* Processes are only known for the ranks of MPI_COMM_WORLD. */
+/* Only for ranks of MPI_COMM_WORLD is it known which processes they are. */
 void hang_collect_add_peers(struct hang_collect_answer *a)
 {
 	const struct hang_thread *peer;

@@ -16,14 +16,14 @@
 /* All pointers must outlive the monitor. */
 struct hang_env {
 	struct attach *attach;
-	struct address_spaces *spaces; /* of the tracer; used only for look-ups */
+	struct address_spaces *spaces; /* the tracer's; used only for look-ups */
 	struct ranks *ranks;
 	struct model *model;
 	const struct report_env *report_env;
 	/* Called with each hang that is found, and again when it is over (hang->over). */
 	void (*report)(void *ctx, const struct report_hang *hang);
 	void *report_ctx;
-	uint64_t after_ns; /* --hang */
+	uint64_t after_ns; /* time of --hang; 0: do not look for hangs */
 	bool debuginfod;
 };
 

@@ -115,10 +115,10 @@ static uint32_t crossed_barrier(const struct graph *g, uint32_t i)
 }
 
 /*
- * Return whether a thread that is in a different collective than the threads at @barrier may leave
- * that collective. The threads at @barrier cannot release it: if their collective lets a rank leave
- * early, that rank's part in it is done. Only ranks that are in neither collective yet can release
- * it.
+ * Thread @i is in a different collective than the threads at @barrier. Return whether it may leave
+ * its collective. The threads at @barrier cannot release it: each of them either has not called
+ * that collective, or has left it early and has done its part in it. Only ranks that are in neither
+ * collective yet can release thread @i.
  */
 static bool others_may_help(const struct graph *g, uint32_t i, uint32_t barrier)
 {

@@ -12,7 +12,7 @@ enum { RANK_LOST, RANK_STUCK, RANK_BUSY, RANK_OUTSIDE, RANK_REST, RANK_BARRED };
 
 /* A thread that may be missing at a barrier. */
 struct candidate {
-	uint32_t thread; /* index of the thread; HANG_NONE: it does not exist any more */
+	uint32_t thread; /* index of the thread; HANG_NONE: it has ended, or was not examined */
 	/* its entry in the last episode; NULL: it was not in that episode */
 	const struct hang_member *member;
 	enum hang_known why;
@@ -30,7 +30,7 @@ struct need {
 	 * fewer ranks called. HANG_NONE if there are none.
 	 */
 	uint32_t odd, even;
-	bool unclear; /* all counted threads have arrived: the barrier is about to open */
+	bool unclear; /* as many threads as the barrier's count have arrived: it should open */
 	uint32_t k;
 	uint32_t n;
 	struct candidate *candidates;
@@ -41,7 +41,7 @@ struct need {
 /* One step of a cycle. */
 struct step {
 	uint32_t thread; /* index */
-	uint32_t barrier; /* where the thread waits; HANG_NONE: not at a barrier */
+	uint32_t barrier; /* index of the barrier at which the thread waits; HANG_NONE: none */
 };
 
 struct graph {
@@ -73,14 +73,18 @@ uint32_t graph_holder(const struct graph *g, uint32_t i);
 uint32_t graph_chain_end(const struct graph *g, uint32_t i);
 /* Return whether the thread is blocked until another, known thread does something. */
 bool thread_waits_for_holder(const struct hang_thread *t);
-/* Return whether the thread uses a CPU, or wants one. */
+/*
+ * Return whether the thread uses a CPU, or wants one. A thread in an MPI call is not busy, because
+ * MPI libraries spin while they wait.
+ */
 bool thread_is_busy(const struct hang_thread *t);
-/* Return whether the thread waits for something outside of the program. */
+/* Return whether the thread is stopped, or waits for something outside of the program. */
 bool thread_is_outside(const struct hang_thread *t);
 
 /*
  * Fill .can and each need's .fills. On entry both must be false, or hold earlier results. The
- * result is the least fixed point: a thread can continue only if there is a reason.
+ * result is the least fixed point: a thread counts as able to continue only if something shows that
+ * it is.
  */
 void graph_find_able(struct graph *g);
 /*
@@ -118,8 +122,8 @@ const char *text_blocked_on(const struct graph *g, uint32_t i);
 /* Return "the barrier at x.c:30", "the mutex `m`" or "the end of thread 3". */
 const char *text_step(const struct graph *g, const struct step *step, const struct step *next);
 /*
- * Fill in out->text after all other fields. @likely is the verdict that may hold without a proof;
- * out->verdict is the proven verdict.
+ * Fill in out->text after all other fields. @likely is the verdict, proven or not. out->verdict is
+ * the same verdict if it is proven, and otherwise HANG_UNKNOWN.
  */
 void text_fill(const struct graph *g, uint32_t barrier, enum hang_verdict likely,
 	       struct report_hang *out);

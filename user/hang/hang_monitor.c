@@ -49,7 +49,7 @@ struct hang_monitor {
 	uint32_t nknown, known_cap;
 	struct report_hang *last; /* result of hang_monitor_last() */
 	struct hang_worker *hang_worker;
-	uint64_t crossings; /* total number */
+	uint64_t crossings; /* total number of crossings at the last look */
 	uint64_t quiet_ns; /* no crossing since this time; 0: unknown */
 	bool failed; /* out of memory */
 	bool refused; /* the missing permission to examine a process was reported */
@@ -143,15 +143,16 @@ static void report_over(struct hang_monitor *h, struct known *k, uint64_t now)
 	h->env.report(h->env.report_ctx, &k->hang);
 }
 
-/* Close the hangs that the current look did not see: no thread is inside any more. */
+/* Close the hangs that the current look did not see: no thread is inside the barrier any more. */
 static void close_known(struct hang_monitor *h, uint64_t now)
 {
 	array_for_each (k, h->known, h->nknown) {
 		if (k->over || k->lasts || k->seen)
 			continue;
 		/*
-		 * A process that was killed never left the barrier. If the process is alive, the
-		 * records of threads that left may be delayed.
+		 * A process that was killed never left the barrier. In a live process the barrier
+		 * has opened, even if has_opened() does not show it yet because records are
+		 * delayed.
 		 */
 		if (!has_opened(h, k) && !proc_alive((int)k->pid)) {
 			k->lasts = true;
@@ -162,7 +163,10 @@ static void close_known(struct hang_monitor *h, uint64_t now)
 	}
 }
 
-/* Drop the hangs that are over, and the hangs that ended unreported. */
+/*
+ * Drop the hangs that are over. Also drop hangs that were never reported before their process
+ * ended.
+ */
 static void forget_known(struct hang_monitor *h)
 {
 	uint32_t i, n = 0;
@@ -361,7 +365,10 @@ static void report_found(struct hang_monitor *h, struct known *k, struct report_
 	k->next_ns = k->since_ns + 2 * (age > h->env.after_ns ? age : h->env.after_ns);
 }
 
-/* Remember the threads that left unseen: until they arrive again, they are at no barrier. */
+/*
+ * Remember the threads that left without a recorded departure: until they arrive again, they are at
+ * no barrier.
+ */
 static void note_stale(struct hang_monitor *h, const struct hang_collect_question *q)
 {
 	array_for_each (b, q->barriers, q->nbarriers)

@@ -112,8 +112,8 @@ static bool joins_arrived(const struct graph *g, const struct hang_barrier *b, u
 }
 
 /*
- * Return whether the thread arrives for its process: the first thread, unless another thread was
- * seen to arrive.
+ * Return whether the thread is the one that arrives for its process: the main thread, or another
+ * thread if that was in the last episode. Return false if the process has already arrived.
  */
 static bool arrives_for_process(const struct graph *g, const struct hang_barrier *b,
 				const struct hang_thread *t)
@@ -136,7 +136,7 @@ static bool arrives_for_process(const struct graph *g, const struct hang_barrier
 
 /*
  * Add the threads that may arrive. With @newer, add only threads that started after the last
- * episode: they replace threads that have ended.
+ * episode: they may replace threads that have ended.
  */
 static void add_others(const struct graph *g, const struct hang_barrier *b, struct need *need,
 		       bool newer)

@@ -99,9 +99,9 @@ static void note_member(void *ctx, uint32_t tid, uint64_t team, uint32_t entered
 }
 
 /*
- * Add the members of an OpenMP team: the threads that are in it now, and the number that entered
- * the region. Threads of the last episode that are not in the team have left it, if the numbers
- * show that all threads had entered.
+ * Complete the team of an OpenMP region. Add the threads that are in the region now, and set .count
+ * to the number of threads that entered it. A thread of the last episode that is not in the region
+ * now has left it, unless more threads are known than entered.
  */
 static int add_region(const struct hang_env *env, struct hang_collect_barrier *b)
 {
@@ -190,8 +190,8 @@ static int add_sharers(struct hang_collect_barrier *b)
 }
 
 /*
- * Take the model's name for the barrier. It is better than the call site's name unless the barrier
- * has just one plain call. This looks the symbols up at once.
+ * Take the model's name for the barrier. It is better than the call site's name, unless the barrier
+ * is a known function that is called at one site only. This looks the symbols up immediately.
  */
 static int add_name(const struct hang_env *env, const struct arrival *p,
 		    struct hang_collect_barrier *b, uint32_t barrier)

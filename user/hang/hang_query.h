@@ -16,7 +16,7 @@ int hang_query_add_barrier(const struct hang_env *env, const struct arrivals *ar
 			   uint32_t group, struct hang_collect_question *question);
 /* Return whether a barrier of the question involves this process. */
 bool hang_query_is_of(const struct hang_collect_question *question, uint32_t pid);
-/* Add the report numbers of these processes' threads. Return 0 or -ENOMEM. */
+/* Add the report numbers of the threads of the question's processes. Return 0 or -ENOMEM. */
 int hang_query_add_numbers(const struct hang_env *env, struct hang_collect_question *question);
 
 #endif /* HANG_HANG_QUERY_H */

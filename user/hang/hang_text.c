@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define CHAIN_MAX 4 /* maximum number of links of a chain of waits in the sentence */
-#define NAMED_MAX 3 /* maximum number of threads that are named */
+#define NAMED_MAX 3 /* number of threads that are named, if there are at least two more */
 
 /* A part of the sentence. It may still contain unprintable characters. */
 struct words {
@@ -205,7 +205,10 @@ static void add_call(struct sentence *s, const struct hang_thread *t)
 		ADD(s, ", called by %s", f->function);
 }
 
-/* Add what the thread waits for in an MPI call, if the other thread is unknown. */
+/*
+ * Add what the thread waits for in an MPI call, if the call is a collective or the peer's thread is
+ * unknown.
+ */
 static void add_waits_in_call(struct sentence *s, const struct hang_thread *t)
 {
 	if (t->on == HANG_ON_COLLECTIVE) {

@@ -114,7 +114,8 @@ static void *run_jobs(void *ctx)
 	struct lookup lookup = { 0 };
 
 	/*
-	 * Do not delay the thread that reads records. On Linux, setpriority() affects only this
+	 * The main thread runs at a higher priority. Return to the normal priority, so that the
+	 * thread that reads records is not delayed. On Linux, setpriority() affects only this
 	 * thread.
 	 */
 	if (setpriority(PRIO_PROCESS, 0, 0))

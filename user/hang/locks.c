@@ -261,7 +261,10 @@ static void read_rwlock(struct locks *l, const struct word *w, struct lock_wait 
 {
 	uint32_t writer = 0;
 
-	/* The lock's address is a multiple of 8. */
+	/*
+	 * The lock's address is a multiple of 8, so the word's address shows which of the two
+	 * futexes it is.
+	 */
 	out->object = w->at - (w->at % 8 ? RWLOCK_WRITERS : RWLOCK_WRPHASE);
 	if (out->object % 8 || !read_u32(w->pid, out->object + RWLOCK_WRITER, &writer))
 		return;
@@ -284,7 +287,7 @@ static bool is_pi_wait(const struct snapshot_thread *t)
 
 /*
  * Find the joined thread. The futex word holds the joined thread's tid. The futex is not private,
- * because the kernel wakes the waiting thread.
+ * because it is the kernel that wakes the waiting thread.
  */
 static bool read_join(struct locks *l, const struct snapshot_thread *t, const struct word *w,
 		      struct lock_wait *out)
@@ -303,8 +306,8 @@ static bool is_mutex_wait(struct locks *l, const struct word *w, uint32_t *holde
 }
 
 /*
- * Identify a futex without the name of the waiting function, if its memory can hardly be anything
- * else.
+ * Identify a join or a mutex without the name of the waiting function, if the futex's memory can
+ * hardly be anything else.
  */
 static void read_nameless_futex(struct locks *l, const struct snapshot_thread *t,
 				const struct word *w, struct lock_wait *out)
@@ -338,7 +341,7 @@ static void read_word(struct locks *l, const struct address_space *space,
 		read_join(l, t, w, out);
 		break;
 	case HANG_ON_COND:
-		/* The thread was signalled, and now waits for the mutex. */
+		/* If the thread was signalled, it now waits for the mutex. */
 		if (is_mutex_wait(l, w, &holder)) {
 			out->on = HANG_ON_MUTEX;
 			out->holder = holder;

@@ -10,7 +10,7 @@
 #include "elf/held_args.h"
 #include "sites/module.h"
 
-#define PASSED_ON    3 /* how many functions may pass one argument on */
+#define PASSED_ON    3 /* maximum number of nested functions in which one argument is searched */
 #define INNER_FRAMES 8
 #define MPICH_WORLD  0x44000000u
 #define NO_ARGUMENT  -1
@@ -157,7 +157,7 @@ static bool argument(const struct mpi_stack *s, uint32_t i, int n, uint64_t *val
 /*
  * Find the communicator's handle in MPICH's inner functions, which have a pointer to the
  * communicator's object instead. Every object begins with its own handle, in which bits 26 to 29
- * are 1 for a communicator.
+ * hold the value 1 for a communicator.
  */
 static bool inner_communicator(const struct mpi_stack *s, uint32_t i, uint64_t *handle)
 {

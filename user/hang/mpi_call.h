@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Read a thread's current MPI call from its stack: the function, its call site, communicator and
- * peer rank. This needs no tracing: the arguments are where the library keeps them during its own
- * calls.
+ * peer rank. This needs no tracing: the arguments are read from the registers and the stack, where
+ * the library keeps them during its own calls.
  */
 #ifndef HANG_MPI_CALL_H
 #define HANG_MPI_CALL_H

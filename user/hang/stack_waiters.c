@@ -16,7 +16,7 @@
 
 #define COUNT_MAX     1000000u /* maximum number of threads of a team; a larger count is garbage */
 #define LINKAGE_BYTES 32
-/* offset in glibc's barrier: the raw barrier word for family_read_words() */
+/* offset, in glibc's barrier object, of the raw barrier word for family_read_words() */
 #define WORDS_OFFSET  8
 
 /* The barrier function that a thread is in. */
@@ -262,8 +262,8 @@ static bool find_probe_site(const struct search *s, const struct snapshot_thread
 /* --- objects ---------------------------------------------------------------------------------- */
 
 /*
- * Read a glibc barrier. Threads sleep at its second word, or at its first word before glibc 2.25.
- * The count must be plausible.
+ * Find the glibc barrier that contains the futex word, and return its count if that is plausible.
+ * Threads sleep at the barrier's second word, or before glibc 2.25 at its first word.
  */
 static uint32_t read_libc_object(const struct search *s, uint8_t family, uint64_t word,
 				 uint64_t *object)
@@ -313,7 +313,7 @@ static uint32_t read_object(const struct search *s, const struct snapshot_thread
 
 /* --- barriers --------------------------------------------------------------------------------- */
 
-/* MPI functions have two names: return the name without P. */
+/* Each MPI function has two names, with and without a leading P. Return the name without P. */
 static const char *mpi_name(const char *symbol)
 {
 	return !strncmp(symbol, "PMPI_", 5) ? symbol + 1 : symbol;

@@ -26,7 +26,10 @@ struct stack_waiters_barrier {
 	bool of_processes; /* one thread of each process arrives: MPI */
 	bool world; /* the call is on MPI_COMM_WORLD; false: on another communicator, or unknown */
 	uint32_t pid; /* process of the first thread */
-	/* Address; 0: unknown. Then all threads in this function count as being at one barrier. */
+	/*
+	 * Address of the barrier object; 0: unknown. Then all threads in .function count as being
+	 * at one barrier.
+	 */
 	uint64_t object;
 	uint32_t count; /* number of threads that must arrive, read from the object; 0: unknown */
 	char function[128]; /* name of the called function, from the ELF file: untrusted */

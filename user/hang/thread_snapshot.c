@@ -22,10 +22,10 @@
 #include "target/look.h"
 #include "target/proc.h"
 
-/* No traced process has this incarnation: the address space belongs to the snapshot. */
+/* incarnation of address spaces that are read only for snapshots; no traced process has it */
 #define ADDRESS_SPACE_INC UINT32_MAX
 #define ROUNDS		  3 /* attempts to read a thread that runs during the look */
-#define SAMPLE_MS	  50 /* limit of all attempts together */
+#define SAMPLE_MS	  50 /* time limit of all attempts together */
 /* bytes copied of each stack: enough for all frames of most stacks */
 #define COPY_BYTES	  16384
 /* maximum number of bytes of all copied stacks; the rest is read on demand */
@@ -278,7 +278,10 @@ static void take_registers(struct subject *u, const struct regs_thread *r)
 	u->switches = r->switches;
 }
 
-/* Take sp and pc from /proc. They suffice if frames are found from the stack pointer. */
+/*
+ * Take sp and pc from /proc. They suffice if each caller's frame can be found from the stack
+ * pointer alone.
+ */
 static void take_proc_registers(struct subject *u)
 {
 	struct snapshot_thread *t = u->thread;
@@ -404,8 +407,8 @@ static int sample_running(struct taking *k, int wait_ms)
 /* --- all threads ------------------------------------------------------------------------------ */
 
 /*
- * Read the registers before everything else. A thread that did not run until its stack was copied
- * was at the same place during all reads.
+ * Read the registers before everything else. If a thread does not run until its stack has been
+ * copied, all reads find it at the same place.
  */
 static void look_round(struct taking *k)
 {
@@ -434,8 +437,8 @@ static int look_at_all(struct taking *k)
 		if (!end)
 			end = now + SAMPLE_MS * 1000000ull;
 		/*
-		 * Use three quarters of the time now: a thread that blocks during this time needs
-		 * another round.
+		 * Use three quarters of the remaining time now: a thread that blocks meanwhile
+		 * needs another round.
 		 */
 		err = sample_running(k, now >= end ? 0 : (int)((end - now) * 3 / 4000000u));
 		if (all_done(k))
@@ -584,8 +587,8 @@ static int take_stack(struct taking *k, struct subject *u)
 
 /*
  * Return the thread that thread @t joins, or 0. @t waits at the futex word in which the C library
- * keeps the joined thread's tid until the kernel clears it. The futex is not private, because the
- * kernel's wake-up is not (glibc's pthread_join).
+ * keeps the joined thread's tid until the kernel clears it. The futex is not private, because it is
+ * the kernel that wakes the waiting thread (glibc's pthread_join).
  */
 static uint32_t joined(const struct snapshot *s, const struct snapshot_thread *t)
 {

@@ -20,15 +20,15 @@
 
 /* What a thread waits for, by its state and its system call. */
 enum snapshot_wait {
-	SNAPSHOT_UNKNOWN, /* nothing could be read: no permission */
+	SNAPSHOT_UNKNOWN, /* the system call could not be read: no permission */
 	SNAPSHOT_RUNNING, /* the thread was on a CPU when the sample was taken */
 	SNAPSHOT_RUNNABLE, /* the thread wants a CPU, or runs on one and was not sampled */
-	SNAPSHOT_FUTEX, /* args[0] is the word */
+	SNAPSHOT_FUTEX, /* args[0] is the address of the futex word */
 	SNAPSHOT_IO, /* a file, a pipe, a socket, or one of several of these */
 	SNAPSHOT_SLEEP, /* nanosleep(), or poll() and similar without files */
 	SNAPSHOT_CHILD, /* wait4(), waitid() */
 	SNAPSHOT_STOPPED, /* stopped by a signal or a debugger */
-	SNAPSHOT_DISK, /* uninterruptible: D */
+	SNAPSHOT_DISK, /* in uninterruptible sleep (state D), but in no call of the kinds above */
 	SNAPSHOT_ZOMBIE, /* the process has ended, and its parent has not waited for it */
 	SNAPSHOT_GONE, /* the thread does not exist any more */
 	SNAPSHOT_OTHER, /* semaphores, message queues, file locks, signals, a fault ... */
@@ -79,7 +79,8 @@ struct snapshot_thread {
 	struct stack_regs regs;
 	enum snapshot_source source;
 	bool sampled; /* the thread ran, and the stack is one sample */
-	bool truncated; /* there are more callers than frames, or they cannot be found */
+	/* the outermost callers are missing: there is no room for them, or they cannot be found */
+	bool truncated;
 	uint32_t nframes;
 	const struct snapshot_frame *frames; /* innermost first */
 	struct mpi_call call; /* the MPI call in which the thread waits; .name NULL: none */
@@ -91,11 +92,12 @@ struct snapshot_thread {
 	enum snapshot_wait wait;
 };
 
-/* Owned by the caller of snapshot_take(), which calls snapshot_free(). */
+/* The caller of snapshot_take() owns the snapshot, and frees it with snapshot_free(). */
 struct snapshot {
 	uint32_t pid;
 	uint32_t n;
-	struct snapshot_thread *threads; /* in the order of @tids; without @tids: by tid */
+	/* in the order of @tids of snapshot_take(); if that had none: by tid */
+	struct snapshot_thread *threads;
 };
 
 struct snapshots;
@@ -120,9 +122,9 @@ struct regs *snapshots_regs(const struct snapshots *snapshots);
 
 /*
  * Examine the threads @tids of process @pid; @n 0: all threads. A thread that does not exist has
- * the wait SNAPSHOT_GONE. This takes about 50 ms if threads run, and additional time for symbols,
- * which is shorter the second time. Return 0, -ESRCH (no such process), -EACCES (no permission to
- * read it), -ENOMEM or -errno.
+ * the wait SNAPSHOT_GONE. This takes about 50 ms if threads are running, and in addition the time
+ * to read symbols, which is shorter the second time. Return 0, -ESRCH (no such process), -EACCES
+ * (no permission to read it), -ENOMEM or -errno.
  */
 int snapshot_take(struct snapshots *snapshots, uint32_t pid, const uint32_t *tids, uint32_t n,
 		  struct snapshot **out);

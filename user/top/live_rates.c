@@ -89,7 +89,7 @@ static int add_place(struct live_rates *r, const struct model *m, uint32_t index
 					  .object = b->object };
 	inherit(r, p);
 	for (i = 0; i < b->nsites && !b->nested && !err; i++) {
-		/* A site's own barrier has priority over a barrier with several sites. */
+		/* A barrier with only this site has priority over a barrier with several sites. */
 		if (b->nsites == 1 ||
 		    !hash_get(&r->by_site, live_rates_place_key(b->proc, b->sites[i]), &other))
 			err = hash_put(&r->by_site, live_rates_place_key(b->proc, b->sites[i]),
@@ -301,7 +301,7 @@ const char *live_rates_cause(const struct live_rates_row *row, double *share, bo
 		if (row->weight[k] > 0 && (top == CAUSE_NONE || row->weight[k] > row->weight[top]))
 			top = k;
 	}
-	/* A row is not balanced if it has waits without a known cause. */
+	/* If much time was lost to waits without a known cause, the row is not balanced. */
 	*balanced = row->weighed_thread_ns > 0 && named < CAUSE_LITTLE * row->weighed_thread_ns &&
 		    !(live_rates_imbalance(row) >= CAUSE_LITTLE);
 	if (top == CAUSE_NONE || named < CAUSE_LITTLE * row->weighed_thread_ns)

@@ -5,9 +5,9 @@
  * and process. This code reads no clock and no files. Its memory grows with the barriers of live
  * processes, not with time.
  *
- * The lost time of an interval is the sum of the waits that ended in it, plus the time in the
- * interval of waits that still last. A long wait thus counts while it lasts, not all at once at its
- * end. A barrier that never fills loses one second per second for each thread that waits there.
+ * A wait adds to the lost time of an interval only the part of it that lies in the interval,
+ * whether it has ended or not. A long wait thus counts while it lasts, not all at once at its end.
+ * A barrier that never fills loses one second per second for each thread that waits there.
  */
 #ifndef TOP_LIVE_RATES_H
 #define TOP_LIVE_RATES_H
@@ -38,10 +38,11 @@ struct live_rates_thread {
 	uint32_t tid;
 	/* number of crossings, and of crossings in which it arrived last */
 	uint64_t crossings, last;
-	/* waits that ended, and its current wait as far as it is in the interval */
+	/* time of waits in the interval, including the current wait so far */
 	uint64_t lost_ns;
-	uint64_t idle_ns; /* time inside barriers, of crossings that ended */
-	uint64_t work_ns; /* work, of phases that ended here */
+	/* time inside barriers, summed over crossings that ended in the interval */
+	uint64_t idle_ns;
+	uint64_t work_ns; /* work in the phases that ended here in the interval */
 	uint64_t known_ns; /* part of work_ns for which the next three are known */
 	uint64_t oncpu_ns, runq_ns, blocked_ns;
 	/* length of its current wait so far; MODEL_UNKNOWN: it is not waiting */
@@ -61,7 +62,7 @@ struct live_rates_row {
 	bool exited; /* its process has exited */
 	uint64_t quiet_ns; /* ns since the last change; 0: something changed in this interval */
 
-	/* these and the following sums are those of the interval */
+	/* this and the following sums are those of the interval */
 	uint64_t episodes, incomplete, crossings;
 	uint64_t lost_ns;
 	/* number of complete episodes with a known phase time, and the sum of these times */
@@ -77,7 +78,7 @@ struct live_rates_row {
 	uint64_t last_count;
 	double weight[CAUSE_KINDS]; /* lost time by cause; all 0: unknown */
 	double weighed; /* lost time with a classified cause */
-	double weighed_thread_ns; /* thread time of the same episodes */
+	double weighed_thread_ns; /* thread time of the episodes with a classified cause */
 	uint64_t sum_lost_ns; /* lost time since the first look */
 
 	uint32_t nthreads;
@@ -96,7 +97,7 @@ void live_rates_free(struct live_rates *live_rates);
 int live_rates_add_waiting(struct live_rates *live_rates, const struct live_rates_waiting *waiting);
 /*
  * Compute the rates of the interval that ends at @now_ns. The interval begins at the last look. The
- * first interval begins with the model. @causes may be NULL. Return 0 or -ENOMEM.
+ * first interval begins when the model begins. @causes may be NULL. Return 0 or -ENOMEM.
  */
 int live_rates_look(struct live_rates *live_rates, const struct model *model,
 		    const struct causes *causes, uint64_t now_ns);
@@ -112,7 +113,10 @@ const struct live_rates_row *live_rates_barrier(const struct live_rates *live_ra
 uint32_t live_rates_nprocesses(const struct live_rates *live_rates);
 const struct live_rates_row *live_rates_process(const struct live_rates *live_rates, uint32_t i);
 
-/* Return an amount of the interval as a rate per second; NAN if the interval has no length. */
+/*
+ * Return an amount that was counted in the interval as a rate per second; NAN if the interval has
+ * no length.
+ */
 double live_rates_per_second(const struct live_rates *live_rates, uint64_t amount);
 /*
  * Return the share of thread time in the row's phases that was lost to waiting, 0 to 1; NAN if no

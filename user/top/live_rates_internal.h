@@ -68,7 +68,7 @@ struct live_rates {
 	uint32_t nshown, cap_shown, nshown_procs, cap_shown_procs;
 	struct live_rates_wait *waiting;
 	uint32_t nwaiting, cap_waiting;
-	struct hash by_tid; /* waiting threads: tid -> index + 1 */
+	struct hash by_tid; /* tid of a waiting thread -> index in .waiting, plus 1 */
 	struct hash by_proc; /* tgid << 32 | incarnation -> index of the process */
 	struct hash by_site, by_object; /* live_rates_place_key() -> barrier */
 	uint32_t known_procs; /* number of processes in by_proc */

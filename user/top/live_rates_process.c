@@ -66,7 +66,7 @@ int live_rates_add_to_process(struct live_rates *r, const struct live_rates_plac
 		to = r->procs[i] = calloc(1, sizeof(*to));
 	if (!to)
 		return -ENOMEM;
-	/* This is the first barrier of the process in this look. */
+	/* If this is the first barrier of the process in this look, begin a new row. */
 	if (to->active_ns != r->now_ns) {
 		to->active_ns = r->now_ns;
 		to->nthreads = 0;
@@ -88,7 +88,7 @@ static int tid_cmp(const void *a, const void *b)
 	return NUMBER_COMPARE(x->tid, y->tid);
 }
 
-/* Merge the rows of each thread, and find the last arriver. */
+/* Merge the rows of each thread, and find the thread that arrived last most often. */
 void live_rates_merge_threads(struct live_rates_place *p)
 {
 	struct live_rates_thread *to;

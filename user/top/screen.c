@@ -150,8 +150,8 @@ static int place_cmp(const void *a, const void *b)
 }
 
 /*
- * Show a process if it or one of its barriers matches, and a barrier if it or its process matches.
- * @at maps the key of a process to its index in @places.
+ * Show a process if it or one of its barriers matches the filter, and a barrier if it or its
+ * process matches. @at maps the key of a process to its index in @places.
  */
 static void mark_seen(const struct screen *s, struct place *places, uint32_t n,
 		      const struct hash *at)
@@ -295,7 +295,7 @@ static void close_opened(struct screen *s)
 
 static void type(struct screen *s, uint32_t key)
 {
-	/* high bits of the first byte in UTF-8, by the number of bytes */
+	/* high bits of the first byte of a character in UTF-8, by the number of bytes after it */
 	static const uint8_t lead[] = { 0, 0xc0, 0xe0, 0xf0 };
 	size_t n = strlen(s->filter), bytes, i;
 

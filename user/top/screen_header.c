@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 
-/* below this share of its thread time, a process loses little */
+/* a process with an imbalance below this value loses little */
 #define LITTLE 0.05
 
 static void format_seconds(char out[TEXTOUT_CELL], uint64_t ns)

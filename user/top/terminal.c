@@ -44,8 +44,8 @@ static struct {
 	FILE *in;
 	FILE *out; /* a file in memory: ncurses would wait if it wrote to the terminal itself */
 	int fd;
-	bool may_block; /* writing to @fd may block */
-	/* output of ncurses that the terminal has not taken: from @sent to @npending */
+	bool may_block; /* writing to .fd may block */
+	/* output of ncurses; the terminal has not yet taken bytes .sent to .npending */
 	char *pending;
 	size_t npending, sent, cap;
 	/* a frame was not drawn, because part of the previous frame is still pending */
@@ -221,7 +221,7 @@ static void on_pause(int number)
 }
 
 /*
- * Do not leave these signals to ncurses, because its handlers take ncurses's output file for the
+ * Do not leave these signals to ncurses, because its handlers would treat its output file as the
  * terminal. ncurses does not replace handlers that are already set.
  */
 static void handle_signals(void)

@@ -184,7 +184,7 @@ function columns(box, { names, groups, stacked, scale, label, marks, height = 30
 }
 const share = { f: 0.01, top: 1, show: percent };
 
-// Side by side: shares of the time, and the time.
+// Draw two charts side by side: the groups' shares of the time, and their times.
 function stackedPair(parent, names, groups) {
 	const most = Math.max(0, ...names.map((_, i) => sum(groups.map((g) => g.values[i]))));
 	const left = element("div", { class: "chart" }, element("h3", {}, "Normalised")),

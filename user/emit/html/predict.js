@@ -8,7 +8,8 @@ const points = of("prediction");
 const several = points.some((p) => p.recording);
 const nameOf = (p) => plural(p.processors, "processor") + (several ? ", " + plural(p.threads, "thread") : "");
 
-// The curves of the prediction, and without each thing that keeps processors from work.
+// The curve of the prediction, and the curves that it would have without each thing that keeps
+// processors from work.
 function curves() {
 	const curve = (name, get) => {
 		const best = new Map();

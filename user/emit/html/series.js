@@ -95,8 +95,9 @@ function times() {
 }
 
 /*
- * Speedup by number of threads. Two-way labels have a curve per column or per row, whichever varies
- * the threads. Otherwise one curve has all points, if their numbers of threads differ.
+ * Speedup by number of threads. With two-way labels, draw a curve for each column in which the
+ * number of threads differs from point to point, or if there is none, for each such row. Without
+ * two-way labels, one curve has all points, if their numbers of threads differ.
  */
 function curvesOf() {
 	const distinct = (list) => {
