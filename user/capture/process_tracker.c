@@ -255,9 +255,9 @@ static void note_thread(void *ctx, int tid)
 	if (proc_waits_at(w->pid, tid, &address))
 		return;
 	/*
-	 * Recording began a moment ago. A thread that runs now, or has arrived since, may have left
-	 * a barrier unseen. If that thread were treated as outside, all its episodes would be
-	 * shifted by one.
+	 * Recording began a moment ago. If a thread runs now, or has arrived since, it may have
+	 * left a barrier unseen: note MODEL_UNKNOWN. If the thread were treated as outside at the
+	 * beginning, all its episodes would be shifted by one.
 	 */
 	if (attach_is_inside(w->t->attach, (uint32_t)tid))
 		address = MODEL_UNKNOWN;
@@ -395,7 +395,7 @@ int tracker_add_pid(struct tracker *t, int pid)
 	if (err)
 		return err;
 	/*
-	 * Needed to distinguish libraries that the process loads later from programs that it
+	 * The image distinguishes libraries that the process loads later from programs that it
 	 * executes later.
 	 */
 	proc_image(pid, &space->program.image);
@@ -405,7 +405,7 @@ int tracker_add_pid(struct tracker *t, int pid)
 
 int tracker_add_child(struct tracker *t, int pid)
 {
-	/* The process still has the mappings of sbt-trace, which it will replace. */
+	/* The process still has the mappings of sbt-trace, which its exec will replace. */
 	int err = tracker_name_coming(t, pid);
 
 	t->child = (uint32_t)pid;
@@ -637,7 +637,10 @@ static void on_fork(struct tracker *t, const struct sbt_event *event)
 	}
 	t->generation++;
 	hash_put(&t->unnamed, event->tgid, 1);
-	/* The process may have mapped code before mappings were reported. */
+	/*
+	 * If this call starts the reports of mappings, the process may have mapped code before
+	 * them.
+	 */
 	if (tracker_watch(t))
 		tracker_starting_add(t, event->tgid, event->inc, true);
 	if (child)
@@ -768,7 +771,10 @@ void tracker_event(struct tracker *t, const struct sbt_event *event)
 		space->runs = true;
 		examine_program(t, space, event);
 		break;
-	/* A single thread also gets probes on waits, if it shares memory with other processes. */
+	/*
+	 * A process with a single thread also gets probes on waits if it shares memory with other
+	 * processes.
+	 */
 	case SBT_REC_UNPROBED:
 	case SBT_REC_THREAD:
 		space = t->options.discover ? address_space_find(t->spaces, event->tgid, event->inc)
@@ -781,7 +787,9 @@ void tracker_event(struct tracker *t, const struct sbt_event *event)
 		on_changed(t, event);
 		break;
 	case SBT_REC_EXIT:
-		/* Another process may soon have this process id. */
+		/*
+		 * Forget a process that ends, because another process may soon have its process id.
+		 */
 		if (event->flags & SBT_EVENT_LEADER && event->flags & SBT_EVENT_TRAPPED)
 			remark_warn("trapped", event->tgid,
 				    "process %u (%.16s) died of SIGTRAP: it probably ran a copy of "

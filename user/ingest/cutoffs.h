@@ -39,13 +39,14 @@ bool cutoffs_any(const struct cutoffs *cutoffs, const struct sbt_crossing *c);
 enum cutoff_fate cutoffs_fate(const struct cutoffs *cutoffs, const struct sbt_crossing *c);
 /*
  * Return whether the crossing is later than the cutoff of its probe group. The kernel side has
- * numbered such a crossing, but the crossing is not fed.
+ * counted such a crossing among the crossings of its thread, but the crossing is not fed.
  */
 bool cutoffs_is_detached(const struct cutoffs *cutoffs, const struct sbt_crossing *c,
 			 uint8_t probe_group);
 /*
- * Return whether the crossing's probe group has a cutoff. A thread that had arrived by the cutoff
- * did not abandon the barrier, though no departure was seen. Its departure time is unknown.
+ * Return whether the crossing's probe group has a cutoff. If so, a crossing without a departure
+ * does not mean that the thread abandoned the barrier: the departure may only not have been
+ * recorded, and its time is unknown.
  */
 bool cutoffs_of_part(const struct cutoffs *cutoffs, const struct sbt_crossing *c,
 		     uint8_t probe_group);

@@ -3,8 +3,8 @@
 /*
  * Correct the start of processes that sbt-trace stopped before they ran. The start of such a
  * process is moved later by the time for which it was stopped. A process that loads a library later
- * is stopped again. If its first thread has crossed barriers by then, the start stays, and the
- * thread counts as stopped for that time.
+ * is stopped again. If its first thread has crossed barriers by then, its start is not moved, and
+ * the time of this stop is not subtracted.
  */
 #ifndef INGEST_START_ADJUST_H
 #define INGEST_START_ADJUST_H
