@@ -474,7 +474,8 @@ static void find_remarks(struct capture *c)
 }
 
 /*
- * Print an interim report. If only a recording is made, print the time up to which it can be read.
+ * Print an interim report. If only a recording is made, print up to which time the recording can be
+ * read.
  */
 static void report_now(struct capture *c)
 {

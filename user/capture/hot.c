@@ -24,7 +24,7 @@ struct hot_probes {
 	uint64_t since_ns; /* when the probes were removed; 0: they are attached */
 	uint64_t paused_ns; /* sum of earlier pauses */
 	uint64_t pause_ns; /* length of the current pause */
-	bool kept; /* the probes stay: they cannot be removed, or the process has barriers */
+	bool kept; /* the probes stay attached, because they cannot be removed */
 };
 
 struct hot_process {

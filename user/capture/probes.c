@@ -673,8 +673,8 @@ int probes_exits(struct probes *p, struct module *m, uint32_t returns)
 		}
 		if (!from->nexits && !family_has(from->spec.family, FAMILY_LIBC_OBJECT)) {
 			/*
-			 * The BPF programs skip the function in such processes: see struct
-			 * sbt_spec.
+			 * In processes that may not have return probes, the BPF programs skip this
+			 * function (see struct sbt_spec).
 			 */
 			from->exits_used = true;
 			remark_warn("not_probed", 0,

@@ -107,8 +107,8 @@ static void refuse(struct tracker *t, struct address_space *space, const char *c
 }
 
 /*
- * Return the result of probes_returns() for all mappings. *runtime: set if a library that begins
- * regions is mapped. At the start of a program no such library is mapped yet.
+ * Return the combined results of probes_returns() for all mappings. *runtime: set if a library that
+ * begins regions is mapped. At the start of a program no such library is mapped yet.
  */
 static uint32_t see_returns(struct tracker *t, int pid, const struct maps *maps, bool *runtime)
 {
@@ -481,7 +481,10 @@ struct tracker_scan tracker_scan_once(struct tracker *t, int pid)
 		scan.fresh |= tracker_probe_file(t, pid, e);
 	tracker_scan_rank(t, pid, &maps);
 	facts = address_spaces_classify(t->spaces, pid, &maps, scan.partial);
-	/* A running process was probed: note the threads that are inside a barrier already. */
+	/*
+	 * The process ran before its files were probed, so note its threads that are inside a
+	 * barrier already.
+	 */
 	if (scan.fresh)
 		tracker_note_waiting(t, pid);
 	if (facts.decided)
@@ -646,7 +649,8 @@ static void on_fork(struct tracker *t, const struct sbt_event *event)
 	if (child)
 		tracker_examine_forked(t, child);
 	/*
-	 * If the parent was settled after the fork, the child still has the parent's earlier flag.
+	 * If the parent was settled after the fork, the child has still inherited SBT_PROC_FRESH.
+	 * Clear it.
 	 */
 	if (parent && parent->settled)
 		attach_flag_process(t->attach, event->tgid, event->inc, 0, SBT_PROC_FRESH);

@@ -2,8 +2,9 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * -a: processes that execute a program, as the kernel's events report them. Each file that they map
- * is examined and probed at once. How to trace the program is decided as soon as its dynamic linker
- * is done. Both steps are also done if the process has exited by then.
+ * is examined and probed at once. As soon as its dynamic linker is done, it is decided how to trace
+ * the program. Both steps are also done if the process has exited by then, for later processes that
+ * run the same files.
  */
 #include "capture/process_tracker_internal.h"
 
@@ -30,7 +31,7 @@
  */
 #define RECENT_NS 50000000u
 
-/* More files than any program maps. */
+/* Maximum number of mapped files that are noted for a process. No real program maps more. */
 #define FILES_MAX 4096
 
 struct birth {

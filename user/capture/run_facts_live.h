@@ -79,8 +79,8 @@ const struct report_env *run_facts_live_env(const struct run_facts_live *run_fac
 void run_facts_live_prices(struct run_facts_live *run_facts_live, struct attach_price price);
 /*
  * Measure the cost of all kinds of probes at once, for --cost-limit. Call it before any other probe
- * is attached, instead of run_facts_live_prices(). @drain as for attach_calibrate(). Return 0 or
- * -ENOTSUP: the hits of sbt-trace itself are not seen.
+ * is attached, instead of run_facts_live_prices(). @drain as for attach_calibrate(). Return 0, or
+ * -ENOTSUP if probes on sbt-trace itself report no hits.
  */
 int run_facts_live_prices_all(struct run_facts_live *run_facts_live, void (*drain)(void *ctx),
 			      void *ctx);
@@ -94,7 +94,7 @@ double run_facts_live_price(struct run_facts_live *run_facts_live, const struct 
 /* Return the cost in ns of a hit that records nothing, for this process; NAN: unknown. */
 double run_facts_live_price_excluded(struct run_facts_live *run_facts_live,
 				     const struct model_proc *proc);
-/* Start counting: subtract the present counts from all later ones. */
+/* Start counting: from now on, the present counts are subtracted from all counts that are read. */
 void run_facts_live_base(struct run_facts_live *run_facts_live);
 /* Read the counters for the last time. */
 void run_facts_live_counts(struct run_facts_live *run_facts_live);

@@ -34,7 +34,10 @@ void cutoffs_free(struct cutoffs *cutoffs);
  */
 int cutoffs_add(struct cutoffs *cutoffs, uint32_t tgid, uint32_t inc, uint64_t probe_groups,
 		uint64_t t_ns);
-/* Return whether the process has any cutoff, so that some of its crossings are missing. */
+/*
+ * Return whether the process of the crossing has any cutoff. If so, some of its crossings may be
+ * missing.
+ */
 bool cutoffs_any(const struct cutoffs *cutoffs, const struct sbt_crossing *c);
 enum cutoff_fate cutoffs_fate(const struct cutoffs *cutoffs, const struct sbt_crossing *c);
 /*

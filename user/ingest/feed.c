@@ -266,7 +266,10 @@ static int feed_resume(struct feed *f, const struct sbt_crossing *c)
 	return model_add_crossing(f->model, &m);
 }
 
-/* Feed a wait that follows the arrival. For some C++ barriers the probes see only this wait. */
+/*
+ * Feed a wait that is a separate call after the arrival. For some C++ barriers the probes see only
+ * this wait.
+ */
 static int feed_wait(struct feed *f, const struct sbt_crossing *c, struct model_crossing *m)
 {
 	struct waits_seen wait = {
@@ -326,8 +329,8 @@ static uint32_t site_of(struct feed *f, const struct sbt_crossing *c, const stru
 
 /*
  * Return the libc variant of a pthread barrier. If the process ended before its mappings were read,
- * only the probe shows the variant. The memory that the process shared is then unknown, too, so its
- * episodes may not count as complete.
+ * only the probe that was hit shows the variant. Then it is also unknown which memory the process
+ * shared, so its episodes may not count as complete.
  */
 static enum family_libc libc_of(const struct feed *f, const struct sbt_crossing *c,
 				const struct address_space *space)
@@ -498,7 +501,7 @@ static int end_process(struct feed *f, uint32_t tgid, uint32_t inc, uint64_t t_n
 	return err ? err : model_end_process(f->model, tgid, inc, t_ns);
 }
 
-/* Copy the facts that were noted about the parent before the fork to the child. */
+/* Copy to the child the facts that were noted about its parent before the fork. */
 static void feed_fork(struct feed *f, const struct sbt_event *e)
 {
 	const struct address_space *parent =

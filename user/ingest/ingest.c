@@ -286,8 +286,8 @@ static int consider_join(struct ingest *p, const struct stream_record *record)
 }
 
 /*
- * Feed an event to fork-join before the event is queued, because ends of threads decide about
- * earlier joins.
+ * Pass an event to fork-join discovery before the event is queued. Joins in the queue wait for
+ * this, because the ends of threads show whether earlier joins ended a round.
  */
 static int consider_threads(struct ingest *p, const struct sbt_event *e)
 {

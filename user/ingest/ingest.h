@@ -53,8 +53,8 @@ void ingest_pause(struct ingest *ingest, uint32_t tgid, uint32_t inc);
 void ingest_end_probe_groups(struct ingest *ingest, uint32_t tgid, uint32_t inc,
 			     uint64_t probe_groups);
 /*
- * At the end of tracing, decide about all candidates. A candidate without a decision is no barrier.
- * Return 0 or -errno.
+ * At the end of tracing, decide about all candidates. A candidate that is still undecided then
+ * counts as no barrier. Return 0 or -errno.
  */
 int ingest_finish(struct ingest *ingest);
 /*

@@ -250,8 +250,8 @@ static const struct sbt_crossing *release(struct ring_stream *s)
 }
 
 /*
- * Return a copy with room for @len more bytes at position @from, or NULL if there is no memory or
- * no room.
+ * Return memory for copies with room for @len more bytes, which begin at position @from of the
+ * ring. Return NULL if memory runs out, or if the copies would exceed @max_bytes.
  */
 static struct saved *saved_room(struct ring_stream *s, struct ring *ring, uint64_t from, size_t len,
 				size_t max_bytes)

@@ -33,8 +33,8 @@ void start_adjust_free(struct start_adjust *start_adjust);
 int start_adjust_held(struct start_adjust *start_adjust, struct model *model,
 		      const struct sbt_event *event, uint64_t now_ns);
 /*
- * Correct the start of a process if both its start and its stop are known. Called for each of them,
- * in either order. Return 0 or -ENOMEM.
+ * Correct the start of a process if both its start and its stop are known. Call this when either of
+ * them becomes known. Return 0 or -ENOMEM.
  */
 int start_adjust_fed(struct start_adjust *start_adjust, struct model *model,
 		     const struct sbt_event *event);

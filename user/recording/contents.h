@@ -180,7 +180,7 @@ struct contents_item {
  * CONTENTS_DAMAGED. Return 1 and *out, 0 at the end, or -errno.
  */
 int contents_next(struct contents *contents, struct contents_item *out);
-/* Start again from the beginning: only the facts count as read. Return 0 or -errno. */
+/* Start reading items again from the first one. The facts stay known. Return 0 or -errno. */
 int contents_rewind(struct contents *contents);
 
 #endif /* RECORDING_CONTENTS_H */

@@ -68,8 +68,8 @@ static bool same_host(const struct contents *a, const struct contents *b)
 }
 
 /*
- * Each recording contains the number of those ranks of a communicator that it could see. The sum of
- * these numbers is the size of the communicator.
+ * Note the number of ranks of a communicator in this recording: those that its sbt-trace could see.
+ * The sum of these numbers over all recordings is the size of the communicator.
  */
 static int note_team(struct source *s, const struct model_input *in)
 {
@@ -143,8 +143,8 @@ static int learn_all(struct merge *m, uint32_t i, bool first)
 }
 
 /*
- * Learn the ordinals of a recording. Losses are only known at its end. If they make the ordinals
- * uncertain, undo the learning.
+ * Learn the ordinals of a recording. Its losses are known only at its end. If they make the
+ * ordinals uncertain, forget the ordinals again.
  */
 static int learn_source(struct merge *m, uint32_t i)
 {

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Read several recordings of one run, made on the nodes or by the ranks of a job, as one. Times are
- * converted to the first clock. Sites are the same if they are at the same place in the same file.
- * A single recording is read unchanged.
+ * converted to the first clock. Sites of several recordings are one site if they have the same
+ * offset in the same file. A single recording is read unchanged.
  */
 #ifndef RECORDING_MERGE_H
 #define RECORDING_MERGE_H

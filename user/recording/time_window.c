@@ -176,7 +176,10 @@ static int come_out(struct time_window *w, struct model *m, const struct model_c
 
 	if (!hash_get(&w->left_out, key, &before) || before & 1 || x->seq <= before >> 1) {
 		before = (uint64_t)(x->seq - 1) << 1;
-		/* The thread's next phase begins here, and is known. */
+		/*
+		 * The thread's next phase begins at this departure, so all of it is inside the
+		 * window: leave bit 0 clear.
+		 */
 		if (hash_put(&w->left_out, key, before))
 			return -ENOMEM;
 	}
@@ -196,8 +199,8 @@ static bool came_before(const struct time_window *w, const struct model_crossing
 
 /*
  * Leave out crossings that began before the window, and number the thread's later crossings as if
- * these did not exist, so that they do not count as lost. The phase of the first crossing inside
- * began before the window, so its parts are unknown.
+ * the omitted crossings did not exist, because otherwise these would count as lost. The phase of
+ * the first crossing inside began before the window, so its parts are unknown.
  */
 static int take_crossing(struct time_window *w, struct model *m,
 			 const struct model_crossing *crossing)
