@@ -65,7 +65,10 @@ static void add_wrapped(struct buf *buf, const char *s, size_t column, size_t in
 	buf_char(buf, '\n');
 }
 
-/* Append text from a file without its control characters, cut to @most bytes. */
+/*
+ * Append text that comes from a file. Control characters are escaped, and the result is cut to
+ * @most bytes.
+ */
 static void add_safe(struct buf *buf, const char *s, size_t most)
 {
 	char *safe = text_printable(s);
@@ -119,15 +122,16 @@ static bool is_imported(const struct module *by, const char *symbol)
 	return !strncmp(symbol, "MPI_", 4) && module_imports(by, other);
 }
 
-/* Return whether the probe site is a marker in the source. */
+/* Return whether the probe site is a marker of sbt/sbt.h in the source. */
 static bool is_point(const struct module_probe_site *p)
 {
 	return strncmp(p->symbol, "sbt:", 4) == 0;
 }
 
 /*
- * Return whether a listed file can call the function. Calls within the program need no import, and
- * a probe site without a plain symbol counts as used.
+ * Return whether a listed file can call the function. A program calls its own functions without an
+ * import, so these count as used. So do probe sites of -b, and probe sites without a plain symbol,
+ * for which no import can be looked up.
  */
 static bool is_used(const struct listing *l, const struct module *m,
 		    const struct module_probe_site *p)
@@ -151,7 +155,10 @@ static void name_of(const struct listing *l, const struct module *m,
 		snprintf(name, SYMBOL_NAME_MAX, "%s", p->symbol);
 }
 
-/* Return whether the probe site is in a C++ wait that is inlined into another function. */
+/*
+ * Return whether the probe site is at the beginning or end of a C++ wait that is inlined into
+ * another function.
+ */
 static bool is_in_line(const struct module_probe_site *p)
 {
 	return p->spec.role == SBT_ROLE_MARK_ENTER || p->spec.role == SBT_ROLE_MARK_LEAVE;

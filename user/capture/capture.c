@@ -33,8 +33,9 @@
 
 /*
  * How often the rings are read. Each wake-up uses a CPU for 0.1 ms, which delays a team that has a
- * thread on every CPU. So sbt-trace reads the rings rarely, unless they held MANY_BYTES within the
- * last IDLE_NS. A ring that fills up wakes sbt-trace earlier.
+ * thread on every CPU. So sbt-trace reads the rings only every POLL_IDLE_MS. It reads them every
+ * POLL_MS if it found MANY_BYTES in them within the last IDLE_NS. A ring that fills up wakes
+ * sbt-trace earlier.
  */
 #define POLL_MS		   10
 #define POLL_IDLE_MS	   50
@@ -149,7 +150,7 @@ static void note_waiting(struct capture *c)
 		tracker_note_waiting(c->tracker, 0);
 	for (i = 0; i < c->options.npids; i++)
 		tracker_note_waiting(c->tracker, c->options.pids[i]);
-	/* With --delay, COMMAND already runs. */
+	/* With --delay, COMMAND already runs, so its threads may be waiting. */
 	if (c->launched && c->options.delay_s > 0)
 		tracker_note_waiting(c->tracker, c->launch.pid);
 }
@@ -350,12 +351,12 @@ static void on_event(void *ctx, const struct sbt_event *event)
 
 	/*
 	 * Handling one event may take so long that the processes of later events exit in the
-	 * meantime.
+	 * meantime. So first read the data of these processes that would be lost.
 	 */
 	ring_glance_events(c->stream, glance, c);
 	/*
-	 * Records before this event refer to the old mappings, so these records are processed
-	 * first.
+	 * This event changes the mappings of the process. Records before the event refer to the old
+	 * mappings, so they are processed first.
 	 */
 	if ((event->type == SBT_REC_MAP || event->type == SBT_REC_OUTLINED) && event->inc &&
 	    c->ingest && !c->error) {
@@ -473,7 +474,8 @@ static void find_remarks(struct capture *c)
 }
 
 /*
- * Print an interim report. If only a recording is made, print the time up to which it can be read.
+ * Print an interim report. If only a recording is made, print up to which time the recording can be
+ * read.
  */
 static void report_now(struct capture *c)
 {
@@ -531,9 +533,9 @@ static uint64_t timeout_ns(const struct capture *c, uint64_t now)
 	if (due && (!wake || due < wake))
 		wake = due;
 	/*
-	 * A hot process hits its probes all the time, so do not wait for POLL_IDLE_MS before its
-	 * probes are paused. Wait for POLL_MS instead: while the rings are busy, a process has the
-	 * same time to show a barrier.
+	 * A hot process hits its probes all the time, so pause them POLL_MS after the report, not
+	 * POLL_IDLE_MS after it. Discovery then has as much time to find a barrier in the process
+	 * as it has while the rings are busy.
 	 */
 	if (reported && (!wake || reported + POLL_MS * 1000000ULL < wake))
 		wake = reported + POLL_MS * 1000000ULL;
@@ -595,9 +597,9 @@ static int loop(struct capture *c)
 /* --- the end ---------------------------------------------------------------------------------- */
 
 /*
- * End tracing, even if it has only partly begun. Afterwards, no event is recorded and no process is
- * stopped. Handling the remaining events resumes stopped processes. Only then may sbt-trace wait
- * for COMMAND, which may be one of these processes.
+ * End tracing, even if it has only partly begun. Afterwards, no event is recorded and no further
+ * process is stopped. Handle the remaining events, which resumes the processes that are stopped.
+ * COMMAND may be one of them, so sbt-trace must not wait for COMMAND before this.
  */
 static void stop_tracing(struct capture *c)
 {
@@ -649,7 +651,7 @@ static int finish(struct capture *c)
 		err = conceptual_finish(observer_conceptual(c->observer));
 	if (err)
 		return err;
-	/* Tracing has ended: the rings need not be read while names are looked up. */
+	/* Tracing has ended, so the rings need not be emptied while names are looked up. */
 	symbol_server_idle(c->symbols, NULL, NULL);
 	modules_idle(c->modules, NULL, NULL);
 	run_facts_live_hangs(&c->run_facts_live, c->hang_monitor, end);

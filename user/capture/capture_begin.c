@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Steps before tracing: decide whether this sbt-trace traces at all, and which sbt-trace traces the
- * ranks of a job.
+ * Steps before tracing: decide whether this sbt-trace traces at all, and which of the sbt-trace
+ * processes of a job traces its ranks.
  */
 #include <errno.h>
 #include <signal.h>

@@ -62,7 +62,7 @@ struct capture {
 	uint64_t last_many_ns; /* when the rings last held many events */
 	bool armed;
 	bool showing; /* an event is being handled */
-	bool priced; /* the cost of every kind of probe was measured at the start */
+	bool priced; /* the costs of all kinds of probes were measured before tracing began */
 	bool stop;
 	int error; /* error of processing events, as negative errno; 0: none */
 	int write_error; /* error of writing output, as negative errno; 0: none */

@@ -323,7 +323,10 @@ int capture_set_up(struct capture *c)
 	err = preflight_check();
 	if (!err)
 		err = open_output(c);
-	/* Fork COMMAND first: it inherits signals and limits, which are changed below. */
+	/*
+	 * Fork COMMAND before the signal mask and the limits are changed below, because COMMAND
+	 * inherits them.
+	 */
 	if (!err)
 		err = prepare_command(c);
 	if (!err)
@@ -357,7 +360,10 @@ int capture_set_up(struct capture *c)
 		recording_listen(c->recording, &c->run_facts_live.env,
 				 c->cause_names ? cause_names_env(c->cause_names) : NULL);
 	}
-	/* Measure these costs before any other probe is attached. */
+	/*
+	 * --cost-limit needs the costs of all kinds of probes. Measure them before any other probe
+	 * is attached.
+	 */
 	if (c->options.cost_limit > 0) {
 		c->priced = !run_facts_live_prices_all(&c->run_facts_live, capture_drain, c);
 		capture_drain(c);

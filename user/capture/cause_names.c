@@ -14,7 +14,7 @@
 
 #define STACKS_MOST 4096 /* maximum number of stacks that are remembered */
 
-/* The answer that was returned last for a stack. */
+/* The frames that cause_names_stack() last returned for a stack. */
 struct reported_stack {
 	uint32_t tgid, inc, n;
 	uint32_t sites[];
@@ -37,8 +37,9 @@ static const char *cause_names_task(void *ctx, uint32_t tid)
 	struct cause_names *w = ctx;
 
 	/*
-	 * Prefer the name that the task had when the BPF programs saw it. They keep no name of a
-	 * traced thread that took no CPU from other threads: read it from /proc.
+	 * Prefer the name that the task had when the BPF programs saw it. The BPF programs keep the
+	 * name of a traced thread only if it took a CPU from another thread. Read other names from
+	 * /proc.
 	 */
 	if (attach_task_name(w->attach, tid, &w->task) &&
 	    proc_comm((int)tid, (int)tid, w->task.comm))
@@ -153,7 +154,7 @@ static uint32_t unwind(struct cause_names *w, uint32_t tgid, uint32_t inc, uint6
 	return n;
 }
 
-/* Remember a stack. If memory is short, the stack is looked up again. */
+/* Remember the frames of a stack. If memory runs out, the stack is unwound again each time. */
 static void remember_stack(struct cause_names *w, uint64_t at,
 			   const struct reported_stack *reported, const uint32_t *sites)
 {

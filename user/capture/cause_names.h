@@ -16,7 +16,7 @@ int cause_names_new(const struct attach *attach, struct address_spaces *spaces,
 		    const struct counting *counting, const struct report_env *env,
 		    struct cause_names **out);
 void cause_names_free(struct cause_names *cause_names);
-/* Return the callbacks. They may only be changed before the first episode. */
+/* Return the callbacks. The caller may replace callbacks before the first episode only. */
 struct cause_env *cause_names_env(struct cause_names *cause_names);
 /* Return the causes. Every episode must be passed to them. */
 struct causes *cause_names_causes(const struct cause_names *cause_names);

@@ -15,11 +15,11 @@ struct counting {
 	uint32_t n; /* number of available counters; the arrays are in the order requested */
 	uint32_t at[COUNTERS_MAX]; /* their indices in `counters` */
 	const char *names[COUNTERS_MAX];
-	/* bit mask of the counters that are software events, which count all the time */
+	/* bit mask of the counters that are software events, which are never multiplexed */
 	uint32_t plain;
 	/*
-	 * bit masks of the counters of context switches and of page faults, which are kept with a
-	 * thread's time
+	 * bit masks of the counters of context switches and of page faults, which the BPF programs
+	 * count together with a thread's time
 	 */
 	uint32_t switches, faults;
 	struct session_counter shown[COUNTERS_MAX];

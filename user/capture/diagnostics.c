@@ -17,7 +17,10 @@
 #include "target/look.h"
 #include "target/proc.h"
 
-/* Warn about rules with one barrier object per thread: the barrier is probably another argument. */
+/*
+ * Warn if each thread crossed barrier objects of its own at a -b function: probably another
+ * argument of the function is the barrier object.
+ */
 static void note_single_thread(const struct diagnostics *r)
 {
 	uint32_t i;
@@ -143,9 +146,13 @@ static bool note_spinning(const struct diagnostics *r)
 
 #define CANDIDATES_SHOWN 5
 #define BATCHES_LEAST	 2 /* least number of groups of waits that ended together */
-/* BATCHES_LEAST for two threads, because two users of a queue may leave together by chance */
+/*
+ * used instead of BATCHES_LEAST if only two threads wait, because two users of a queue may leave it
+ * together by chance
+ */
 #define BATCHES_PAIR	 8
-#define UNEVEN_LEAST	 8 /* least number of rounds with other threads than the round before */
+/* least number of rounds whose threads differ from those of the round before */
+#define UNEVEN_LEAST	 8
 
 struct candidates {
 	const struct diagnostics *remarks;
@@ -208,7 +215,7 @@ static const char *nameable(const struct diagnostics *r, uint32_t site)
 	return name;
 }
 
-/* Describe how to trace the function at @site as a barrier, or what to do if it has no name. */
+/* Describe how to trace the function at @site as a barrier, or what to do if -b cannot name it. */
 static const char *advice_at(const struct diagnostics *r, uint32_t site, char text[ADVICE_LEN])
 {
 	struct same_place same = { .site = site };
@@ -348,7 +355,8 @@ struct sems {
 	 * or for callers in another function (elsewhere).
 	 */
 	bool around, elsewhere;
-	bool lock; /* at least one of the other functions' waits is no turnstile */
+	/* a caller in another function waits there on a semaphore that is no turnstile */
+	bool lock;
 	bool helper; /* the same source line is inlined at another call site */
 	const char *names[CANDIDATES_SHOWN]; /* functions that have been reported */
 	uint32_t n;
@@ -420,7 +428,8 @@ static void note_sem(void *ctx, const struct turnstile *o)
 	if (compared.lock)
 		return;
 	/*
-	 * One function calls the waiting function at several call sites: name the calling function.
+	 * If one function calls the waiting function at several call sites, name the calling
+	 * function.
 	 */
 	above = compared.around && !compared.elsewhere &&
 		!callsites_first(feed_callsites(ingest_feed(r->ingest)), o->above);
@@ -429,7 +438,8 @@ static void note_sem(void *ctx, const struct turnstile *o)
 	name = compared.helper && !above ? address_spaces_rule_name_around(r->spaces, site)
 					 : address_spaces_rule_name(r->spaces, site);
 	/*
-	 * A thread's start function is no barrier; several calling functions may each be part of a
+	 * Name no function if it is the start function of a thread, which is no barrier. Do the
+	 * same if several functions call the waiting function: each of them may be only a part of a
 	 * barrier.
 	 */
 	if (compared.elsewhere || callsites_first(feed_callsites(ingest_feed(r->ingest)), site))
@@ -746,8 +756,8 @@ static void note_not_looked_for(const struct diagnostics *r)
 #define MADE_NS	    100000u
 #define EXECUTED_NS 300000u
 /*
- * Limits below which there is no remark: the number of created processes, and the added time as
- * 1/MADE_PART of the run.
+ * There is no remark if fewer than MADE_LEAST processes were created, or if tracing added less than
+ * 1/MADE_PART of the run's time.
  */
 #define MADE_LEAST  100
 #define MADE_PART   100

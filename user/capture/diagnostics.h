@@ -28,7 +28,7 @@ struct diagnostics {
 	const struct model *model;
 	struct diagnostics_left left; /* when COMMAND ended */
 	uint64_t elapsed_ns; /* since tracing began */
-	/* Tracing ended early on a write error: an absence of crossings means nothing. */
+	/* Tracing ended early on a write error, so there may be crossings that were not seen. */
 	bool cut;
 };
 

@@ -204,7 +204,7 @@ int handover_follow(const struct job *job, struct handover_files *files)
 	if (fd < 0)
 		return fd;
 	go = read_all(fd, &c, 1) == 1 && c == 'g';
-	/* An sbt-trace of another version sends nothing after this character. */
+	/* An sbt-trace of another version may send nothing after this character. */
 	if (go && read_all(fd, files, sizeof(*files)) != sizeof(*files))
 		memset(files, 0, sizeof(*files));
 	files->record[PATH_MAX - 1] = files->output[PATH_MAX - 1] = '\0';

@@ -11,7 +11,9 @@
 #include "base/msg.h"
 
 #define PAUSE_NS  SBT_LOOKS_NS
-/* A process with a candidate barrier keeps its probes for this number of further reports. */
+/*
+ * If a process has a candidate barrier, this number of reports that its probes are hot is ignored.
+ */
 #define HOPES_MAX 4
 
 /* The kind of probes that are hot. */
@@ -22,13 +24,16 @@ struct hot_probes {
 	uint64_t since_ns; /* when the probes were removed; 0: they are attached */
 	uint64_t paused_ns; /* sum of earlier pauses */
 	uint64_t pause_ns; /* length of the current pause */
-	bool kept; /* the probes stay: they cannot be removed, or the process has barriers */
+	bool kept; /* the probes stay attached, because they cannot be removed */
 };
 
 struct hot_process {
 	uint32_t tgid, inc;
 	struct hot_probes probes[HOT_KINDS];
-	/* number of hits without a crossing, set when the process ends; 0: it still runs */
+	/*
+	 * number of hits that were no crossings, set when the process ends; 0: it still runs, or
+	 * had no such hits
+	 */
 	uint64_t looks;
 	uint32_t hopes;
 };
@@ -218,8 +223,8 @@ static bool begin_pause(struct hot *h, struct hot_process *p, enum hot_kind kind
 	msg_verbose(h->verbose, "process %u: %s: these probes are paused", p->tgid, why[kind]);
 	of->since_ns = now_ns;
 	/*
-	 * After a pause, the data on turns and semaphores is incomplete anyway, so each pause is
-	 * twice as long as the last.
+	 * After the first pause, the data on turns and semaphores is incomplete anyway, so each of
+	 * their further pauses is twice as long as the last.
 	 */
 	of->pause_ns = kind != HOT_CONDS && of->pause_ns ? 2 * of->pause_ns : PAUSE_NS;
 	p->hopes = 0;

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Probes on condition variables that are not barriers, and on turns that threads rarely wait for,
- * can be hit very often. If a process hits them more than SBT_LOOKS_MAX times in a second with
- * little result, these probes are paused for 1 s. Each further pause of probes on turns and
- * semaphores is twice as long as the last.
+ * can be hit very often. If a process has more than SBT_LOOKS_MAX useless hits in a second (no
+ * crossing, or no wait for a turn), these probes are paused for 1 s. Each further pause of probes
+ * on turns and semaphores is twice as long as the last.
  */
 #ifndef CAPTURE_HOT_H
 #define CAPTURE_HOT_H
@@ -45,10 +45,10 @@ struct hot_name {
 
 /* Merge @from into @into. Both processes have ended. Return 0 or -ENOMEM. */
 int hot_fold(struct hot *hot, const struct hot_name *from, const struct hot_name *into);
-/* Return how often the process hit probes without a crossing. @hot may be NULL. */
+/* Return how many of the process's probe hits were no crossings. @hot may be NULL. */
 uint64_t hot_looks(const struct hot *hot, uint32_t tgid, uint32_t inc);
 /*
- * Return for how many ns until @until_ns the probes on condition variables of the process were
+ * Return for how many ns, up to @until_ns, the process's probes on condition variables were
  * removed. @hot may be NULL.
  */
 uint64_t hot_paused_ns(const struct hot *hot, uint32_t tgid, uint32_t inc, uint64_t until_ns);

@@ -21,8 +21,9 @@
 /* A process with less thread time than this since the last look is skipped at this look. */
 #define LEAST_NS (LOOK_NS / 2)
 /*
- * The longest wait, with a check every 0.2 ms, until threads have left barriers that are about to
- * be detached. A thread inside may have to wait for a CPU. The rings may go unread for this long.
+ * How long to wait at most until threads have left barriers that are about to be detached. The wait
+ * is this long because a thread inside a barrier may have to wait for a CPU, and no longer because
+ * the rings are not read meanwhile.
  */
 #define LEAVE_NS 50000000ULL
 
@@ -62,7 +63,8 @@ struct limit {
 	uint32_t nprocs, cap_procs;
 	struct leaving *leaving;
 	uint32_t nleaving, cap_leaving;
-	struct model_detached *removed; /* probes that were removed from all processes, and why */
+	/* probe groups that were removed from all processes, and why */
+	struct model_detached *removed;
 	uint32_t nremoved, cap_removed;
 	/* for each probe group: the groups that it shares episodes with */
 	uint64_t met[SBT_PROBE_GROUPS];
@@ -165,8 +167,8 @@ static int grow_stands(struct limit *l)
 
 /*
  * Probe groups through which threads cross the same barrier are detached together. Count the
- * barrier under one of these groups, and under the same group at every look, because the crossings
- * since the last look are a difference.
+ * barrier under one of these groups. Use the same group at every look, because the crossings since
+ * the last look are the difference of two counts.
  */
 static void note_probe_groups(struct limit *l, uint32_t barrier, uint64_t probe_groups)
 {
@@ -368,8 +370,8 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 	uint64_t probe_groups =
 		probe_groups_with(l, p->tgid, w->probe_groups & ~w->detached) & ~w->detached;
 	/*
-	 * An estimate: crossings counted as lost may still arrive, and one loss may stand for
-	 * several.
+	 * This is an estimate: crossings counted as lost may still arrive, and one counted loss may
+	 * stand for several crossings.
 	 */
 	uint64_t crossings = number_less(p->crossings + p->lost, w->crossings), gone = 0;
 	uint64_t known = known_crossings(w);
@@ -393,7 +395,8 @@ static void fill(struct limit *l, uint32_t proc, struct ceiling_process *out)
 	fill_sets(l, proc, out);
 	spread_lost(known, out);
 	/*
-	 * The next look will show which probe groups are hot; acting now would detach all of them.
+	 * It is not known yet which probe groups were crossed, so acting now would detach all of
+	 * them. The next look will show the groups.
 	 */
 	if (out->crossings && !known)
 		out->price_ns = NAN;
@@ -433,7 +436,10 @@ static void name_probe_groups(const struct limit *l, const struct model_proc *p,
 	}
 }
 
-/* Return the cost share, limited to 1: the costs of concurrent crossings are added up. */
+/*
+ * Return the cost as a share of the thread time. Limit it to 1, because the costs of concurrent
+ * crossings are added up and may exceed the time.
+ */
 static double cost_share(const struct ceiling_verdict *v)
 {
 	return v->share < 1 ? v->share : 1;
@@ -549,8 +555,8 @@ static void count_inside(void *ctx, uint32_t tid, const struct sbt_thread *threa
 }
 
 /*
- * Wait a moment for threads inside barriers that are about to be detached, so that most departures
- * are seen. A process that is no longer traced at all does not need this.
+ * Wait a moment until threads have left the barriers that are about to be detached, so that most
+ * departures are seen. Do not wait for a process that is detached as a whole.
  */
 static void let_leave(struct limit *l, const struct ceiling_process *all,
 		      const struct ceiling_verdict *v, uint32_t n)
@@ -567,7 +573,7 @@ static void let_leave(struct limit *l, const struct ceiling_process *all,
 	}
 }
 
-/* Note probes that were removed from all processes, for mark_others(). */
+/* Note probe groups that were removed from all processes, for mark_others(). */
 static int note_removed(struct limit *l, const struct ceiling_process *all,
 			const struct ceiling_verdict *v, uint32_t n, uint64_t probe_groups,
 			uint64_t t_ns)

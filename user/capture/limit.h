@@ -32,8 +32,8 @@ void limit_free(struct limit *limit);
 /* Check costs after ingest has run up to @until_ns. NULL @limit: do nothing. Return 0 or -errno. */
 int limit_step(struct limit *limit, uint64_t until_ns);
 /*
- * Settle what is pending at the end, after all events are processed and before model_finish().
- * NULL @limit: do nothing. Return 0 or -errno.
+ * Complete pending detachments at the end of tracing. Call this after all events are processed and
+ * before model_finish(). NULL @limit: do nothing. Return 0 or -errno.
  */
 int limit_settle(struct limit *limit);
 

@@ -72,8 +72,8 @@ static void futex_wake(_Atomic uint32_t *word, uint32_t value)
 }
 
 /*
- * The threads wake each other in turn. Half a round is the time from the wake-up call until the
- * other thread runs.
+ * The threads wake each other in turn. Half the time of a round is the time from one thread's
+ * wake-up call until the other thread runs.
  */
 static void run_wake_ups(struct side *s)
 {

@@ -20,8 +20,8 @@ struct measured {
 };
 
 /*
- * Replace the default parameters in *m, which describe a laptop, by measured parameters. Takes a
- * second; each measuring thread is pinned to a CPU. Return 0 or a negative errno.
+ * Fill in *m: the parameters of a laptop, replaced by measured parameters where possible. This
+ * takes about a second. Each measuring thread is pinned to a CPU. Return 0 or a negative errno.
  */
 int measure_machine(struct predict_machine *m, struct measured *out);
 

@@ -65,7 +65,7 @@ void preload_maps_common(struct preload_maps *preload_maps)
 /*
  * Return whether @word is a launcher of MPI ranks. A launcher and its ranks must not be stopped.
  * Examining the large MPI libraries after the start would take longer than a rank needs until its
- * first collective.
+ * first collective, so these libraries are mapped in advance.
  */
 static bool launches_ranks(const char *word)
 {

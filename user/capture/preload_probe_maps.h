@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Map, for a short time, files that processes may execute soon. The mappings show the device and
- * inode numbers that /proc/PID/maps will show for these processes.
+ * Map, for a short time, files that processes may execute soon. sbt-trace examines its own
+ * mappings, so it probes these files in advance. Its mappings show the same device and inode
+ * numbers that /proc/PID/maps will show for these processes.
  */
 #ifndef CAPTURE_PRELOAD_PROBE_MAPS_H
 #define CAPTURE_PRELOAD_PROBE_MAPS_H

@@ -53,7 +53,7 @@ static bool already(struct probes *p, struct module *m, uint32_t tgid)
 	return hash_put(&p->by_process, key, 1) != 0;
 }
 
-/* Return the probe group of the function; 0 stands for its family's probe group. */
+/* Return the probe group of the function, or 0 for the probe group of its family. */
 static uint8_t probe_group_of(const struct probes *p, const struct module_probe_site *probe_site)
 {
 	const struct family_function *f = probe_site->function;
@@ -125,7 +125,7 @@ static const char *why_not(int err)
 	}
 }
 
-/* Report a reason once: later processes will have the same library. */
+/* Report a reason only once, because later processes usually map the same library. */
 static void report_not_looked_for(struct probes *p, const struct module *m, uint32_t tgid, int err)
 {
 	static const char text[] =
@@ -222,7 +222,8 @@ static int put_alone(struct probes *p, const struct alone *alone, struct module 
 	struct attach_group g = group_of(m, alone->waits);
 
 	/*
-	 * Other processes may call these functions often, and shared probes could not be removed.
+	 * If probes cannot be limited to one process, other processes hit them too, perhaps often.
+	 * Such shared probes could not be removed for one process.
 	 */
 	if (!attach_filters_process(p->attach))
 		return -ENOTSUP;
@@ -588,7 +589,10 @@ uint32_t probes_returns(struct probes *p, struct module *m, uint32_t tgid)
 	return done == 1 ? m->returned : 0;
 }
 
-/* Return whether a probe at the function's return address shows its end. */
+/*
+ * Return whether a probe at the function's return address shows its end. @returns is from
+ * probes_returns().
+ */
 static bool is_returned(const struct module_probe_site *probe_site, uint32_t returns)
 {
 	return probe_site->spec.role == SBT_ROLE_OUTLINED &&
@@ -654,7 +658,10 @@ int probes_exits(struct probes *p, struct module *m, uint32_t returns)
 		if (from->error || !has_two_ends(from) || (from->spec.flags & SBT_SPEC_RETS) ||
 		    from->exits_used)
 			continue;
-		/* If the program itself calls the function, only its exits show the end. */
+		/*
+		 * A probe at the return address in the runtime shows the end, except if the program
+		 * itself calls the function. Then only a probe on the exits shows it.
+		 */
 		if (is_returned(from, returns) &&
 		    (!from->nexits || !family_has(from->spec.family, FAMILY_SERIAL_REGIONS)))
 			continue;
@@ -666,8 +673,8 @@ int probes_exits(struct probes *p, struct module *m, uint32_t returns)
 		}
 		if (!from->nexits && !family_has(from->spec.family, FAMILY_LIBC_OBJECT)) {
 			/*
-			 * The BPF programs skip the function in such processes: see struct
-			 * sbt_spec.
+			 * In processes that may not have return probes, the BPF programs skip this
+			 * function (see struct sbt_spec).
 			 */
 			from->exits_used = true;
 			remark_warn("not_probed", 0,
@@ -735,7 +742,10 @@ int probes_find_outlined(struct probes *p, struct module *m, const struct addres
 	uint32_t i = m->nplaces;
 
 	if (known && known->removed) {
-		/* The function was taken for a task; for another process it may not be a task. */
+		/*
+		 * The probe was removed because the function was a task in one process. In this
+		 * process it is a parallel region.
+		 */
 		known->removed = false;
 		err = attach_one(p, m, known, pid, space->refusal != NULL, false);
 		note_program(p, m, known);

@@ -40,11 +40,12 @@ struct probes {
 	struct hash by_process;
 	struct written written; /* watches for writes to files with probes */
 	uint32_t places; /* number of probe sites with a probe */
-	/* number of probes of each rule of the user, by sbt_spec.rule */
+	/* number of probes of each -b rule, indexed by sbt_spec.rule */
 	uint32_t by_rule[RULES_MAX + 1];
 	bool stepped; /* the kernel single-steps at least one probed instruction */
 	/*
-	 * thread counts of barriers are read at each crossing, as some initialisations are not seen
+	 * thread counts of barriers are read at each crossing, because some initialisations of
+	 * barriers are not seen
 	 */
 	bool reread;
 };
@@ -77,14 +78,15 @@ void probes_remove_file(struct probes *probes, struct module *module);
 int probes_waits(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
 /*
  * If @rest is set, pause the probes that probes_waits() attached for one process, except those on
- * joining threads. Otherwise resume them. Call attach_waits_remove() for the earlier probes
- * afterwards. Return 0, -ENOTSUP if the probes are shared, or -errno.
+ * joining threads. Otherwise resume them. In both cases a new set of probes is attached, and the
+ * caller must then remove the earlier set with attach_waits_remove(). Return 0, -ENOTSUP if the
+ * probes are shared, or -errno.
  */
 int probes_rest(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc,
 		bool rest);
 /*
- * Probe where threads of one process wait for their turn in this file. Return 0 or -errno. After
- * ATTACH_WAITS_TURNS has removed these probes, probes_turns_again() attaches them again.
+ * Probe where threads of one process wait for their turn in this file. Return 0 or -errno.
+ * probes_turns_again() attaches these probes again after attach_waits_remove(ATTACH_WAITS_TURNS).
  */
 int probes_turns(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
 int probes_turns_again(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
@@ -93,8 +95,8 @@ int probes_sems(struct probes *probes, struct module *module, uint32_t tgid, uin
 int probes_sems_again(struct probes *probes, struct module *module, uint32_t tgid, uint32_t inc);
 /*
  * Probe the addresses to which functions of parallel regions return in a runtime, for processes
- * that must not have return probes. @tgid as in probes_module(). Return a bit for each family
- * number that needs no probes on exits.
+ * that must not have return probes. @tgid as in probes_module(). Return a bit mask, indexed by
+ * family, of the families whose functions need no probes on exits.
  */
 uint32_t probes_returns(struct probes *probes, struct module *module, uint32_t tgid);
 /*

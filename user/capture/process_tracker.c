@@ -107,8 +107,8 @@ static void refuse(struct tracker *t, struct address_space *space, const char *c
 }
 
 /*
- * Return the result of probes_returns() for all mappings. *runtime: set if a library that begins
- * regions is mapped. At the start of a program no such library is mapped yet.
+ * Return the combined results of probes_returns() for all mappings. *runtime: set if a library that
+ * begins regions is mapped. At the start of a program no such library is mapped yet.
  */
 static uint32_t see_returns(struct tracker *t, int pid, const struct maps *maps, bool *runtime)
 {
@@ -255,9 +255,9 @@ static void note_thread(void *ctx, int tid)
 	if (proc_waits_at(w->pid, tid, &address))
 		return;
 	/*
-	 * Recording began a moment ago. A thread that runs now, or has arrived since, may have left
-	 * a barrier unseen. If that thread were treated as outside, all its episodes would be
-	 * shifted by one.
+	 * Recording began a moment ago. If a thread runs now, or has arrived since, it may have
+	 * left a barrier unseen: note MODEL_UNKNOWN. If the thread were treated as outside at the
+	 * beginning, all its episodes would be shifted by one.
 	 */
 	if (attach_is_inside(w->t->attach, (uint32_t)tid))
 		address = MODEL_UNKNOWN;
@@ -395,7 +395,7 @@ int tracker_add_pid(struct tracker *t, int pid)
 	if (err)
 		return err;
 	/*
-	 * Needed to distinguish libraries that the process loads later from programs that it
+	 * The image distinguishes libraries that the process loads later from programs that it
 	 * executes later.
 	 */
 	proc_image(pid, &space->program.image);
@@ -405,7 +405,7 @@ int tracker_add_pid(struct tracker *t, int pid)
 
 int tracker_add_child(struct tracker *t, int pid)
 {
-	/* The process still has the mappings of sbt-trace, which it will replace. */
+	/* The process still has the mappings of sbt-trace, which its exec will replace. */
 	int err = tracker_name_coming(t, pid);
 
 	t->child = (uint32_t)pid;
@@ -481,7 +481,10 @@ struct tracker_scan tracker_scan_once(struct tracker *t, int pid)
 		scan.fresh |= tracker_probe_file(t, pid, e);
 	tracker_scan_rank(t, pid, &maps);
 	facts = address_spaces_classify(t->spaces, pid, &maps, scan.partial);
-	/* A running process was probed: note the threads that are inside a barrier already. */
+	/*
+	 * The process ran before its files were probed, so note its threads that are inside a
+	 * barrier already.
+	 */
 	if (scan.fresh)
 		tracker_note_waiting(t, pid);
 	if (facts.decided)
@@ -637,13 +640,17 @@ static void on_fork(struct tracker *t, const struct sbt_event *event)
 	}
 	t->generation++;
 	hash_put(&t->unnamed, event->tgid, 1);
-	/* The process may have mapped code before mappings were reported. */
+	/*
+	 * If this call starts the reports of mappings, the process may have mapped code before
+	 * them.
+	 */
 	if (tracker_watch(t))
 		tracker_starting_add(t, event->tgid, event->inc, true);
 	if (child)
 		tracker_examine_forked(t, child);
 	/*
-	 * If the parent was settled after the fork, the child still has the parent's earlier flag.
+	 * If the parent was settled after the fork, the child has still inherited SBT_PROC_FRESH.
+	 * Clear it.
 	 */
 	if (parent && parent->settled)
 		attach_flag_process(t->attach, event->tgid, event->inc, 0, SBT_PROC_FRESH);
@@ -768,7 +775,10 @@ void tracker_event(struct tracker *t, const struct sbt_event *event)
 		space->runs = true;
 		examine_program(t, space, event);
 		break;
-	/* A single thread also gets probes on waits, if it shares memory with other processes. */
+	/*
+	 * A process with a single thread also gets probes on waits if it shares memory with other
+	 * processes.
+	 */
 	case SBT_REC_UNPROBED:
 	case SBT_REC_THREAD:
 		space = t->options.discover ? address_space_find(t->spaces, event->tgid, event->inc)
@@ -781,7 +791,9 @@ void tracker_event(struct tracker *t, const struct sbt_event *event)
 		on_changed(t, event);
 		break;
 	case SBT_REC_EXIT:
-		/* Another process may soon have this process id. */
+		/*
+		 * Forget a process that ends, because another process may soon have its process id.
+		 */
 		if (event->flags & SBT_EVENT_LEADER && event->flags & SBT_EVENT_TRAPPED)
 			remark_warn("trapped", event->tgid,
 				    "process %u (%.16s) died of SIGTRAP: it probably ran a copy of "

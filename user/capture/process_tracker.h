@@ -50,7 +50,10 @@ int tracker_scan_all(struct tracker *tracker);
  * Examine the process of @event before earlier events are processed: its mappings may soon be gone.
  */
 void tracker_look(struct tracker *tracker, const struct sbt_event *event);
-/* Read only the data that vanishes with the process. Another event may be in progress. */
+/*
+ * Read only the data that vanishes with the process. This may be called while another event is
+ * handled.
+ */
 void tracker_glance(struct tracker *tracker, const struct sbt_event *event);
 /* Act on an event at once. */
 void tracker_event(struct tracker *tracker, const struct sbt_event *event);
@@ -99,7 +102,7 @@ uint64_t tracker_unprobed(const struct tracker *tracker);
 void tracker_unseen(const struct tracker *tracker, uint64_t *late, uint64_t *unseen);
 /*
  * Set *made to the number of processes that traced processes created, and *executed to the number
- * of programs that traced processes executed, without COMMAND.
+ * of programs that traced processes executed. COMMAND itself is not counted.
  */
 void tracker_made(const struct tracker *tracker, uint64_t *made, uint64_t *executed);
 /* Return a descriptor that is readable when a file with probes is written to; -1: not watched. */

@@ -2,8 +2,9 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * -a: processes that execute a program, as the kernel's events report them. Each file that they map
- * is examined and probed at once. How to trace the program is decided as soon as its dynamic linker
- * is done. Both steps are also done if the process has exited by then.
+ * is examined and probed at once. As soon as its dynamic linker is done, it is decided how to trace
+ * the program. Both steps are also done if the process has exited by then, for later processes that
+ * run the same files.
  */
 #include "capture/process_tracker_internal.h"
 
@@ -24,10 +25,13 @@
 #define LINKER_LONG 1000000000u
 #define LINKER_PART 8
 
-/* A program that was classified within this time is assumed to use the same libraries. */
+/*
+ * A program that is executed again within this time of its classification is assumed to use the
+ * same libraries, so the new process is examined later.
+ */
 #define RECENT_NS 50000000u
 
-/* More files than any program maps. */
+/* Maximum number of mapped files that are noted for a process. No real program maps more. */
 #define FILES_MAX 4096
 
 struct birth {
@@ -187,7 +191,10 @@ void tracker_births_examine(struct tracker *t)
 		}
 		if (!more)
 			continue;
-		/* If the program has been classified before, its crossings count from here on. */
+		/*
+		 * If the program was classified in an earlier process, the crossings of this
+		 * process are recorded from its start. So check now whether it is late.
+		 */
 		count_late(t, &t->births[i], now_ns(), false);
 		tracker_scan_rank(t, (int)t->births[i].tgid, &t->births[i].maps);
 	}
@@ -216,7 +223,10 @@ static bool calls_barriers(const struct tracker *t, const struct maps *maps,
 static bool is_late(const struct tracker *t, const struct birth *b, const struct module *m,
 		    uint64_t began)
 {
-	/* Every process maps a C library: its barriers only count if they are called. */
+	/*
+	 * Every process maps a C library, so the barriers of a C library count only if the program
+	 * calls them.
+	 */
 	return m->nplaces && (!m->linked || m->attached_ns > began) &&
 	       (!m->c_library || !m->traits.dynamic || calls_barriers(t, &b->maps, m));
 }
@@ -278,7 +288,10 @@ void tracker_count_late(struct tracker *t, uint32_t tgid)
 	t->late++;
 	if (hash_count(&t->late_of) >= LATE_MAX)
 		hash_free(&t->late_of);
-	/* Without memory, the figures of the process count from its start. */
+	/*
+	 * If memory runs out, the process is treated as not late: its first phase begins at its
+	 * start.
+	 */
 	hash_put(&t->late_of, tgid, now_ns());
 }
 
@@ -291,8 +304,9 @@ bool tracker_is_late(const struct tracker *t, uint32_t tgid, uint64_t start_ns)
 }
 
 /*
- * Count the process if it was late while it ran this program until @until_ns. @ranks: its dynamic
- * linker is done, so a single thread may be an MPI rank.
+ * Count the process as late if it may have crossed barriers before they were probed, while it ran
+ * this program up to @until_ns. @ranks: its dynamic linker is done, so it may be an MPI rank, which
+ * can cross barriers with a single thread.
  */
 static void count_late(struct tracker *t, struct birth *b, uint64_t until_ns, bool ranks)
 {

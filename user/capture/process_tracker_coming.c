@@ -27,7 +27,8 @@ struct coming {
 	size_t n;
 	bool mpi;
 	/*
-	 * the file at the program's path is this program; it may differ in another root directory
+	 * the file at the program's path is this program; a process with another root directory may
+	 * have another file there
 	 */
 	bool found;
 	bool regions; /* a file of the program begins OpenMP parallel regions */
@@ -50,7 +51,10 @@ static void add_file(void *ctx, const char *name, struct module *m)
 	c->files[c->n++] = m;
 }
 
-/* Probe the needed files. Return CLASSIFIED and flags, or 0 if they are only known at run time. */
+/*
+ * Probe the needed files. Return CLASSIFIED and flags, or 0 if the flags are only known at run
+ * time.
+ */
 static uint64_t classify_needed(struct tracker *t, const struct module *program)
 {
 	struct coming c = { .program = program,
@@ -76,7 +80,7 @@ static uint64_t classify_needed(struct tracker *t, const struct module *program)
 	return CLASSIFIED | (c.mpi ? CLASSIFIED_MPI : 0) | (facts.refusal ? SBT_PROC_BY_EXIT : 0);
 }
 
-/* Classify the program without other files. Return whether that suffices. */
+/* Classify the program from its own file alone. Return whether that suffices. */
 static bool classify_alone(struct tracker *t, struct maps_entry *e, struct module *m,
 			   uint32_t *flags)
 {

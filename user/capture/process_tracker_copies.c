@@ -26,8 +26,9 @@
 #include "target/proc.h"
 
 /*
- * Maximum number of bytes that are searched in the memory of one process, and in each search at the
- * former location of its own text.
+ * Maximum number of bytes that are searched in the memory of one process in all. Each search of the
+ * range where the program's own code is (sbt_event.own_code) has a separate limit,
+ * SEARCH_OWN_BYTES.
  */
 #define SEARCH_BYTES	 (64u << 20)
 #define SEARCH_OWN_BYTES (256u << 20)
@@ -89,7 +90,10 @@ static bool in_file(const struct search *s, int fd, uint64_t offset)
 	       copies_at(s->copies, bytes, (size_t)n, offset - from) != NULL;
 }
 
-/* Write to a shared mapping, which /proc/PID/mem refuses. Return 0 or -errno. */
+/*
+ * Write to a shared mapping through its file, because /proc/PID/mem refuses to write to such a
+ * mapping. Return 0 or -errno.
+ */
 static int write_shared(const struct search *s, const struct maps_entry *e, uint64_t address,
 			const uint8_t *bytes)
 {
@@ -307,7 +311,10 @@ static void search_process(struct search *s, const struct sbt_event *event)
 		usleep(SEARCH_AGAIN_US);
 		any = search_between(s, SEARCH_CODE, 0, UINT64_MAX);
 	}
-	/* The call only made room for code, which will be copied there: search the data. */
+	/*
+	 * The call only made room for code. The program will copy code from its data to this room,
+	 * so search the data for breakpoints.
+	 */
 	if (event->replaces && !s->replaced && !s->left)
 		search_between(s, SEARCH_DATA, 0, UINT64_MAX);
 }
@@ -387,7 +394,7 @@ void tracker_copied(struct tracker *t, const struct sbt_event *event)
 	struct search s = { .copies = attach_copies(t->attach), .pagemap = -1, .mem = -1 };
 	uint64_t before = 0, most;
 
-	/* A process that is resumed before it stops would stay stopped. */
+	/* If SIGCONT were sent before the process has stopped, the process would stay stopped. */
 	if (event->flags & SBT_EVENT_HELD)
 		wait_stopped(event->tgid);
 	hash_get(&t->copied, event->tgid, &before);
@@ -420,7 +427,7 @@ void tracker_copied_forget(struct tracker *t)
 	while ((e = hash_next(&t->copied, &pos, &zero)) && !err)
 		if (!kill((pid_t)e->key, 0) || errno != ESRCH)
 			err = hash_put(&left, e->key, e->value);
-	/* Without memory, keep all entries. */
+	/* If memory runs out, keep all entries. */
 	if (err) {
 		hash_free(&left);
 		return;

@@ -39,10 +39,12 @@ struct tracker {
 	struct hash unnamed;
 	bool watching; /* mappings are requested from the kernel */
 	bool missed; /* the mappings of some processes were not seen */
-	struct birth *births; /* -a: processes with a program that is not decided yet */
+	/* -a: processes for which it is not decided yet how to trace their program */
+	struct birth *births;
 	uint32_t nbirths, births_cap;
 	struct hash birth_of; /* tgid -> index in births */
-	struct hash decided; /* program -> when it was last decided with all its libraries */
+	/* program -> when it was last decided, with all libraries mapped, how to trace it */
+	struct hash decided;
 	/* -a: number of processes that may have crossed barriers before their files were probed */
 	uint64_t late;
 	struct hash late_of; /* tgid of each such process -> when it was found to be late */
@@ -74,8 +76,8 @@ struct module *tracker_module(struct tracker *t, const struct address_space *spa
 /* Read the mappings of the process and attach probes to the files. Return 0 or -errno. */
 int tracker_examine(struct tracker *t, struct address_space *space);
 /*
- * Count the crossings of the process from now on: later mappings cannot change how its departures
- * are seen.
+ * Record the crossings of the process from now on. Call this when later mappings cannot change any
+ * more how its departures are seen.
  */
 void tracker_settled(struct tracker *t, struct address_space *space);
 /* -a: probe the mappings of a process that is not traced yet. */
@@ -116,17 +118,20 @@ void tracker_free_coming(struct tracker *t);
 void tracker_birth(struct tracker *t, const struct mappings_event *exec);
 bool tracker_is_birth(const struct tracker *t, uint32_t tgid);
 /*
- * Note mapped code. Return false if the process executed no program, or if it is decided already.
+ * Note mapped code. Return false if the process was not seen to execute a program, if it is decided
+ * already how to trace the program, or if memory runs out.
  */
 bool tracker_birth_maps(struct tracker *t, const struct mappings_event *m);
 /* Probe the files that were mapped since the last call. */
 void tracker_births_examine(struct tracker *t);
 /*
- * Decide how to trace programs that are due. @read reads all mappings that were reported until now.
+ * Decide how to trace the programs of the processes that are due. @read reads all mappings that
+ * were reported until now.
  */
 void tracker_births_settle(struct tracker *t, void (*read)(struct tracker *t));
 /*
- * Count the undecided processes that may have crossed barriers before @end_ns, the end of tracing.
+ * Of the processes for which nothing was decided by @end_ns, the end of tracing, count those that
+ * may have crossed barriers.
  */
 void tracker_births_end(struct tracker *t, uint64_t end_ns);
 /* Return whether the process that last mapped the file still maps it. */
@@ -168,7 +173,10 @@ void tracker_free_ranks(struct tracker *t);
 int tracker_changes(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n);
 /* Ask the kernel to report mapping changes. Return whether it does. */
 bool tracker_watch(struct tracker *t);
-/* Return whether the process is known to have executed a program that is not decided yet. */
+/*
+ * Return whether the process was seen to execute a program for which it is not decided yet how to
+ * trace it.
+ */
 bool tracker_follows(struct tracker *t, uint32_t tgid);
 /* Queue a process; @changed: examine it after the next read of events. Return 0 or -ENOMEM. */
 int tracker_starting_add(struct tracker *t, uint32_t tgid, uint32_t inc, bool changed);

@@ -55,7 +55,10 @@ static void on_mapped(void *ctx, const struct mappings_event *m)
 
 	if (m->exec)
 		tracker_birth(t, m);
-	/* The process's own linker may also report the mapping, but without the file. */
+	/*
+	 * Use this report even if the process's own linker reports the mapping too, because the
+	 * linker's report does not contain the file.
+	 */
 	born = m->file && t->options.discover_all && tracker_birth_maps(t, m);
 	if (!m->file || hash_get(&t->named, m->tgid, &named))
 		return;
@@ -100,8 +103,9 @@ int tracker_mapped_fd(const struct tracker *t, uint32_t i)
 
 /*
  * Each mapping of any process wakes sbt-trace up. So reports are requested only while a traced
- * process has no probe on its own linker. They end at the next tracker_step() after that, because
- * starting and stopping the reports interrupts all CPUs. Return true if this call starts them.
+ * process has no probe on its own linker. If the last such process exits, the reports continue
+ * until the next tracker_step(), because starting and stopping them interrupts all CPUs. Return
+ * true if this call starts them.
  */
 bool tracker_watch(struct tracker *t)
 {
@@ -160,8 +164,8 @@ void tracker_starting_done(struct tracker *t, uint32_t tgid, uint32_t inc)
 }
 
 /*
- * Return whether the process has only ever had one thread, as far as known. Threads may have ended,
- * and leave few traces in /proc.
+ * Return whether the process has only ever had one thread, as far as known. This may be wrong,
+ * because threads that have ended leave few traces in /proc.
  */
 static bool was_alone(const struct tracker *t, uint32_t tgid)
 {
@@ -332,8 +336,9 @@ int tracker_name_coming(struct tracker *t, int pid)
 
 /*
  * Crossings are lost until the mappings of a new program are complete and examined, and until then
- * its rank is unknown. A probe on the program's own dynamic linker makes this known sooner. Only
- * the first processes get such a probe, because each probe stays until tracing ends.
+ * its rank is unknown. A probe on the program's own dynamic linker reports sooner that the mappings
+ * are complete. Only the first processes get such a probe, because each probe stays until tracing
+ * ends.
  */
 int tracker_name_starting(struct tracker *t, struct address_space *space)
 {

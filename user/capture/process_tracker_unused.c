@@ -107,8 +107,8 @@ static void remove_unused(struct tracker *t)
 void tracker_step(struct tracker *t, uint64_t now)
 {
 	/*
-	 * Processes that already run when tracing begins will be seen soon: their files stay open
-	 * until then.
+	 * Processes that already run when tracing begins will be found soon. Close no files in the
+	 * first CLOSE_NS, so that their files stay open until then.
 	 */
 	if (!t->closed_ns)
 		t->closed_ns = now;

@@ -112,7 +112,7 @@ int tracker_examine_waits(struct tracker *t, struct address_space *space, bool r
 			err = -ESRCH;
 	}
 	examine_sems(t, space);
-	/* Waits are seen from now on, where possible. */
+	/* From now on waits are seen, where probes could be attached. */
 	if (hash_get(&t->seen, key, &seen) || hash_put(&t->seen, key, 1))
 		return err;
 	space->blind = running;

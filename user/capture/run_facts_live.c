@@ -153,7 +153,7 @@ double run_facts_live_price_excluded(struct run_facts_live *p, const struct mode
 	return (p->price_excluded + (stepping > 0 ? stepping : 0)) * dearer(p, space);
 }
 
-/* In the order of the counts in count_losses(), which fills them in. */
+/* The losses, in the order of the counts in count_losses(), which fills in the last field. */
 static const struct report_loss losses[RUN_FACTS_LIVE_LOSSES] = {
 	{ "ring_full", "the buffers were full: the reader did not get the CPU in time", 0 },
 	{ "no_thread_slot", "more threads than there are slots for", 0 },
@@ -443,7 +443,8 @@ void run_facts_live_folded(struct run_facts_live *p, const struct model_proc *fr
 		to->spent += space->spent;
 	}
 	/*
-	 * If memory runs out, the cost estimate omits this process's hits that were no crossings.
+	 * If memory runs out, the cost estimate omits the hits of this process that were no
+	 * crossings.
 	 */
 	if (p->hot)
 		hot_fold(p->hot, &one, &sum);

@@ -42,7 +42,7 @@ struct run_facts_live {
 	struct sbt_counts base;
 	uint64_t produced_base, consumed_base;
 	uint64_t late_base, unseen_base;
-	/* counts when they were last read; at the end of tracing for the last time */
+	/* counts when they were last read, which happens for the last time at the end of tracing */
 	struct sbt_counts last;
 	bool ended;
 	/* price of a crossing, by return probe on an emulated instruction */
@@ -53,7 +53,10 @@ struct run_facts_live {
 	double price_excluded; /* cost of a hit that records nothing, ns; NAN: not needed */
 	struct attach_price shown; /* the price that the report shows if there are no crossings */
 	char left_out[FAMILY_NAMES]; /* text for report_env.left_out */
-	/* Handler time of all processes (sbt_crossing.handler_ns), when it was last read. */
+	/*
+	 * Sum of the measured handler times of all processes (sbt_crossing.handler_ns), and their
+	 * number, when they were last read.
+	 */
 	uint64_t handler_ns, spent;
 	bool stepped;
 };
@@ -76,19 +79,22 @@ const struct report_env *run_facts_live_env(const struct run_facts_live *run_fac
 void run_facts_live_prices(struct run_facts_live *run_facts_live, struct attach_price price);
 /*
  * Measure the cost of all kinds of probes at once, for --cost-limit. Call it before any other probe
- * is attached, instead of run_facts_live_prices(). @drain as for attach_calibrate(). Return 0 or
- * -ENOTSUP: the hits of sbt-trace itself are not seen.
+ * is attached, instead of run_facts_live_prices(). @drain as for attach_calibrate(). Return 0, or
+ * -ENOTSUP if probes on sbt-trace itself report no hits.
  */
 int run_facts_live_prices_all(struct run_facts_live *run_facts_live, void (*drain)(void *ctx),
 			      void *ctx);
-/* Update the costs that are not kept for each process. They count from run_facts_live_base(). */
+/*
+ * Update and return the facts. The costs in it, such as the mean cost of a crossing, are for all
+ * processes together, from run_facts_live_base() on.
+ */
 const struct report_env *run_facts_live_priced(struct run_facts_live *run_facts_live);
 /* Return the known cost of one crossing for this process in ns; NAN: unknown. */
 double run_facts_live_price(struct run_facts_live *run_facts_live, const struct model_proc *proc);
 /* Return the cost in ns of a hit that records nothing, for this process; NAN: unknown. */
 double run_facts_live_price_excluded(struct run_facts_live *run_facts_live,
 				     const struct model_proc *proc);
-/* Start counting: subtract the present counts from all later ones. */
+/* Start counting: from now on, the present counts are subtracted from all counts that are read. */
 void run_facts_live_base(struct run_facts_live *run_facts_live);
 /* Read the counters for the last time. */
 void run_facts_live_counts(struct run_facts_live *run_facts_live);

@@ -13,11 +13,11 @@ struct tracker_options {
 	bool waits_reported; /* threads that wait without probes are reported (SBT_REC_UNPROBED) */
 	bool turns; /* measure how long threads wait for their turn */
 	bool accesses; /* attach probes to the markers of remote data, for a recording */
-	const char *comm; /* -a: only processes of this name; NULL all */
+	const char *comm; /* -a: trace only processes of this name; NULL: all processes */
 	bool children; /* trace the children of traced processes */
 	/* set by tracker_new(): the dynamic linkers of all processes are probed */
 	bool all_loaders;
-	bool by_process; /* probes for each process: other processes do not hit them */
+	bool by_process; /* each process has its own probes, which other processes do not hit */
 	bool apart; /* each probe group can be removed on its own (--cost-limit) */
 	int verbose;
 };

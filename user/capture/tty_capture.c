@@ -53,8 +53,8 @@ int tty_capture_begin(struct tty_capture *a, bool command)
 	}
 	fflush(NULL);
 	/*
-	 * sbt-trace itself reads the pipe. If it is also the only writer, dropping output is better
-	 * than blocking.
+	 * sbt-trace itself reads the pipe. If it is also the only writer, a full pipe would block
+	 * it forever, so then drop output.
 	 */
 	fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES);
 	if (!command)

@@ -55,7 +55,10 @@ void written_forget(struct written *w, const struct module *m)
 
 struct module *written_next(struct written *w)
 {
-	/* Large enough for one event: events of a watched file carry no name. */
+	/*
+	 * Room for one event is enough, because events of a watched file (not a directory) carry no
+	 * name.
+	 */
 	struct inotify_event e;
 	struct module *m;
 

@@ -29,7 +29,7 @@ struct chain {
 
 /*
  * A chain of callers that led to a wait or a wake-up. Its functions are looked up only after a
- * barrier has been found there.
+ * barrier has been found in the process.
  */
 struct way {
 	struct chain chain;
@@ -118,7 +118,10 @@ static void note_short(struct callsites *c, const char *why)
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
-/* Queue a rule. When out of memory, the kernel side keeps sending samples of that frame. */
+/*
+ * Queue a rule. If memory runs out, the rule is lost, and the kernel side keeps sending samples of
+ * that frame.
+ */
 static void queue_frame_rule(void *ctx, const struct sbt_callers *sample, uint64_t ip,
 			     const struct sbt_frame_rule *rule)
 {
@@ -261,8 +264,8 @@ uint32_t callsites_function(struct callsites *c, struct address_space *space, ui
 /* --- barriers written by hand ----------------------------------------------------------------- */
 
 /*
- * Insert the functions that ended in a tail call. These functions left no return address on the
- * stack.
+ * Add the callers that are missing in the chain because they ended in a tail call, which leaves no
+ * return address on the stack.
  */
 static void chain_complete(struct callsites *c, struct address_space *space, bool probed,
 			   struct chain *chain)
@@ -381,7 +384,7 @@ void callsites_forget(struct callsites *c, const struct address_space *space)
 	}
 }
 
-/* Look up the functions in all chains of this process, because a barrier has been found there. */
+/* Look up the functions in all chains of this process, because a barrier has been found in it. */
 static void ways_look_up(struct callsites *c, const struct address_space *space)
 {
 	struct enclose_step steps[CALLERS_MAX];
@@ -397,7 +400,10 @@ static void ways_look_up(struct callsites *c, const struct address_space *space)
 		way->known = true;
 		c->unknown_ways--;
 		steps_of(c, way->space, &way->chain, steps);
-		/* When out of memory, enclose knows less about the function. */
+		/*
+		 * If memory runs out, this chain is missing when `enclose` chooses the function of
+		 * a barrier.
+		 */
 		enclose_note(c->enclose, steps, way->chain.n, way->wake, way->helpers);
 	}
 }
@@ -436,8 +442,8 @@ int callsites_consider(struct callsites *c, struct address_space *space,
 	*site = own_site(c, space, &chain);
 	err = way_add(c, space, &chain, wake, family_has(r->family, FAMILY_FUTEX_WORD), false);
 	/*
-	 * The process's mappings may have been read again meanwhile, so use the current value of
-	 * space->reads.
+	 * Looking up the site may have read the mappings of the process again, so use the current
+	 * value of space->reads.
 	 */
 	*slot = (struct noted){ .ip = r->ip,
 				.callers = r->callers,
@@ -467,7 +473,10 @@ uint32_t callsites_semaphore(struct callsites *c, struct address_space *space,
 	memmove(chain.ip, chain.ip + i, chain.n * sizeof(chain.ip[0]));
 	*above = chain.n > 1 ? address_space_site(c->spaces, space, chain.ip[1])
 			     : ADDRESS_SPACE_SITE_NONE;
-	/* When out of memory, the first function of a thread may be classified as a barrier. */
+	/*
+	 * If memory runs out, the first function of a thread may be reported as a candidate
+	 * barrier.
+	 */
 	way_add(c, space, &chain, false, false, true);
 	if (chain.n > 1) {
 		chain.n--;

@@ -34,7 +34,10 @@ struct callsites_frame_rule {
 void callsites_take_frame_rules(struct callsites *c,
 				void (*apply)(void *ctx, const struct callsites_frame_rule *rule),
 				void *ctx);
-/* Drop the samples of a crossing that has been fed, or that is no crossing of a barrier. */
+/*
+ * Drop the samples of callers that belong to this crossing. Call this when the crossing has been
+ * fed, or turned out to be no crossing of a barrier.
+ */
 void callsites_done(struct callsites *c, const struct sbt_crossing *crossing);
 
 /*
@@ -64,8 +67,8 @@ bool callsites_first(struct callsites *c, uint32_t site);
 uint32_t callsites_found(struct callsites *c, struct address_space *space,
 			 const struct sbt_crossing *crossing);
 /*
- * Return how often fewer callers were found than --frames asks for. Store the first reason in *why:
- * half a sentence, or "" if unknown.
+ * Return how often fewer callers were found than --frames asks for. Store the reason of the first
+ * such case in *why: part of a sentence, or "" if unknown.
  */
 uint64_t callsites_short(const struct callsites *c, const char **why);
 

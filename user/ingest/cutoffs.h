@@ -34,18 +34,22 @@ void cutoffs_free(struct cutoffs *cutoffs);
  */
 int cutoffs_add(struct cutoffs *cutoffs, uint32_t tgid, uint32_t inc, uint64_t probe_groups,
 		uint64_t t_ns);
-/* Return whether the process has any cutoff, so that some of its crossings are missing. */
+/*
+ * Return whether the process of the crossing has any cutoff. If so, some of its crossings may be
+ * missing.
+ */
 bool cutoffs_any(const struct cutoffs *cutoffs, const struct sbt_crossing *c);
 enum cutoff_fate cutoffs_fate(const struct cutoffs *cutoffs, const struct sbt_crossing *c);
 /*
  * Return whether the crossing is later than the cutoff of its probe group. The kernel side has
- * numbered such a crossing, but the crossing is not fed.
+ * counted such a crossing among the crossings of its thread, but the crossing is not fed.
  */
 bool cutoffs_is_detached(const struct cutoffs *cutoffs, const struct sbt_crossing *c,
 			 uint8_t probe_group);
 /*
- * Return whether the crossing's probe group has a cutoff. A thread that had arrived by the cutoff
- * did not abandon the barrier, though no departure was seen. Its departure time is unknown.
+ * Return whether the crossing's probe group has a cutoff. If so, a crossing without a departure
+ * does not mean that the thread abandoned the barrier: the departure may only not have been
+ * recorded, and its time is unknown.
  */
 bool cutoffs_of_part(const struct cutoffs *cutoffs, const struct sbt_crossing *c,
 		     uint8_t probe_group);

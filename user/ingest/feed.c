@@ -32,7 +32,7 @@ struct shared_slot {
 	uint32_t tgid, inc;
 	uint64_t key;
 	bool known;
-	bool unknown; /* the memory at this address is unknown */
+	bool unknown; /* it is unknown whether other processes share the memory at this address */
 };
 
 /*
@@ -56,7 +56,8 @@ struct feed {
 	struct callsites *callsites;
 	struct waits *waits;
 	struct hash renumbered; /* (inc, tid) -> struct renumbered */
-	size_t nrenumbered; /* number of entries after the last run of forget_renumbered() */
+	/* number of entries in `renumbered` after the last run of forget_renumbered() */
+	size_t nrenumbered;
 	struct spin_suspects spin_suspects;
 	struct hash current; /* tgid -> incarnation */
 	struct hash labels; /* sbt_crossing.label -> site */
@@ -234,7 +235,10 @@ int feed_tail(struct feed *f, const struct sbt_crossing_full *tail)
 			      tail->crossing.arrive_ns, apart ? &detail : NULL);
 }
 
-/* Return whether the threads that arrive now are the team, whatever team earlier episodes had. */
+/*
+ * Return whether the threads of each episode are a team of their own, whatever threads took part in
+ * earlier episodes. This is so in OpenMP.
+ */
 static bool of_team(const struct sbt_crossing *c)
 {
 	return family_has(c->family, FAMILY_OPENMP);
@@ -262,7 +266,10 @@ static int feed_resume(struct feed *f, const struct sbt_crossing *c)
 	return model_add_crossing(f->model, &m);
 }
 
-/* Feed a wait that follows the arrival. For some C++ barriers the probes see only this wait. */
+/*
+ * Feed a wait that is a separate call after the arrival. For some C++ barriers the probes see only
+ * this wait.
+ */
 static int feed_wait(struct feed *f, const struct sbt_crossing *c, struct model_crossing *m)
 {
 	struct waits_seen wait = {
@@ -293,8 +300,8 @@ static struct model_crossing crossing_of(const struct sbt_crossing *c)
 		.family = c->family,
 		.kind = c->kind,
 		/*
-		 * libgomp does not report the number of the thread, and in nested teams several
-		 * threads have the same number.
+		 * Do not use thread numbers for OpenMP: libgomp does not report them, and in nested
+		 * teams several threads have the same number.
 		 */
 		.place = of_team(c) ? 0 : c->index,
 		.flags = (c->flags & SBT_CROSSING_ABANDONED ? MODEL_CROSSING_ABANDONED : 0) |
@@ -322,8 +329,8 @@ static uint32_t site_of(struct feed *f, const struct sbt_crossing *c, const stru
 
 /*
  * Return the libc variant of a pthread barrier. If the process ended before its mappings were read,
- * only the probe shows the variant. The memory that the process shared is then unknown, too, so its
- * episodes may not count as complete.
+ * only the probe that was hit shows the variant. Then it is also unknown which memory the process
+ * shared, so its episodes may not count as complete.
  */
 static enum family_libc libc_of(const struct feed *f, const struct sbt_crossing *c,
 				const struct address_space *space)
@@ -395,7 +402,10 @@ static int fill_order(struct feed *f, const struct sbt_crossing *c,
 	return 0;
 }
 
-/* Feed only the communicators that the call made, because other processes may use them. */
+/*
+ * Feed no crossing, but note the communicators that the call made, because other processes may use
+ * them.
+ */
 static int feed_detached(struct feed *f, const struct sbt_crossing *c, struct model_crossing *m)
 {
 	int err = ranks_crossing(f->processes.ranks, c, m);
@@ -433,7 +443,10 @@ int feed_crossing(struct feed *f, const struct sbt_crossing *c, const struct fee
 	err = fill_order(f, c, member, &m, &detail);
 	if (!err)
 		err = ranks_crossing(f->processes.ranks, c, &m);
-	/* Calls after a cutoff are not counted, so the ordinal would be wrong. */
+	/*
+	 * The kernel side does not record all calls after a cutoff, so an ordinal could be wrong.
+	 * Feed none.
+	 */
 	if (family_has(c->family, FAMILY_RANKS) && cutoffs_any(&f->cutoffs, c))
 		m.round = 0;
 	if (!err)
@@ -488,7 +501,7 @@ static int end_process(struct feed *f, uint32_t tgid, uint32_t inc, uint64_t t_n
 	return err ? err : model_end_process(f->model, tgid, inc, t_ns);
 }
 
-/* Let a child inherit the facts that were noted about its parent up to the fork. */
+/* Copy to the child the facts that were noted about its parent before the fork. */
 static void feed_fork(struct feed *f, const struct sbt_event *e)
 {
 	const struct address_space *parent =
@@ -554,7 +567,10 @@ static int feed_seen(struct feed *f, const struct sbt_event *e)
 
 	if (err)
 		return err;
-	/* The process already has its name. Its first thread may have renamed itself meanwhile. */
+	/*
+	 * The model already has the name of the process. Do not replace it by e->comm, because the
+	 * first thread may have renamed itself meanwhile.
+	 */
 	if (hash_get(&f->current, e->tgid, &old) && old == e->inc)
 		return late ? model_add_process(f->model, e->tgid, e->inc, 0, 0, start, false, NULL)
 			    : 0;
@@ -584,7 +600,7 @@ static int feed_event(struct feed *f, const struct sbt_event *e)
 			err = model_add_thread(f->model, e->tgid, e->inc, e->tid, e->t_ns);
 		return err ? err : hash_put(&f->current, e->tgid, e->inc);
 	case SBT_REC_THREAD:
-		/* forget the facts about an earlier thread with this number */
+		/* forget the noted wait of an earlier thread with this tid */
 		was_waiting(f, e->tid);
 		return feed_thread(f, e);
 	case SBT_REC_EXEC:
@@ -720,7 +736,8 @@ int feed_none(struct feed *f, const struct sbt_crossing *c)
 }
 
 /*
- * Feed the end of a worker thread. The end has no departure, because nothing shows what followed.
+ * Feed the end of a worker thread as its arrival at the end of the fork-join round. There is no
+ * departure, because the thread has ended.
  */
 static int feed_worker(struct feed *f, const struct forkjoin_episode *round,
 		       const struct forkjoin_member *mem)

@@ -26,8 +26,8 @@ struct feed_processes {
 	void *ctx;
 	struct ranks *ranks; /* of MPI */
 	/*
-	 * Number of times that mappings of processes were read again. After a change, an address
-	 * may have another meaning.
+	 * Number of times that the mappings of any process were read again. When it changes,
+	 * results that were cached for an address are invalid.
 	 */
 	const uint64_t *generation;
 	/*
@@ -93,8 +93,8 @@ int feed_held(struct feed *feed, const struct sbt_event *event, uint64_t now_ns)
  */
 int feed_cut(struct feed *feed, uint32_t tgid, uint32_t inc, uint64_t probe_groups, uint64_t t_ns);
 /*
- * Return whether the record belongs to a process that is no longer fed. *err is the result of
- * noting that its thread was inside a barrier.
+ * Return whether the record belongs to a process that is no longer fed. If its thread was inside a
+ * barrier when feeding ended, note this. *err: 0, or -errno if this failed.
  */
 bool feed_is_cut(struct feed *feed, const struct sbt_crossing *c, int *err);
 /*
@@ -142,7 +142,7 @@ struct callsites *feed_callsites(const struct feed *feed);
 uint32_t feed_busy(struct feed *feed, uint32_t *tgid);
 /* For feed_busy(), note how long a running thread has lived and how long it was busy, in ns. */
 void feed_alive(struct feed *feed, uint32_t tgid, uint32_t tid, uint64_t life_ns, uint64_t busy_ns);
-/* Return the number of crossings by the user's rule with this number (from 1). */
+/* Return the number of crossings that matched the -b rule with this number (from 1). */
 uint64_t feed_crossings(const struct feed *feed, uint32_t rule);
 /* See callsites_unsampled(). */
 uint64_t feed_unsampled(const struct feed *feed);

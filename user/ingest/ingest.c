@@ -17,9 +17,10 @@
 #include "sites/family.h"
 
 /*
- * How long a candidate may wait for its classification. HOLD_LONG_NS applies if nothing waits for
- * the candidate. HOLD_NS applies if crossings wait for it, or if only two threads have crossed.
- * HOLD_EMPTY_NS applies if no thread was seen to wait.
+ * How long a candidate may wait for its classification. HOLD_LONG_NS applies if no crossing of
+ * another barrier waits behind the candidate in the queue. HOLD_NS applies if there is such a
+ * crossing, or if fewer than three threads have used the object. HOLD_EMPTY_NS applies if no thread
+ * was seen to wait at the object.
  */
 #define HOLD_LONG_NS  60000000000ULL
 #define HOLD_NS	      2000000000ULL
@@ -131,7 +132,8 @@ void ingest_take_verdicts(struct ingest *p,
 }
 
 /*
- * Queue the verdict for the kernel side. Records that are already in the buffers arrive as before.
+ * Queue the verdict for the kernel side. The verdict does not affect records that are already in
+ * the rings.
  */
 static void discover_classified(void *ctx, const struct discover_object *o)
 {
@@ -284,8 +286,8 @@ static int consider_join(struct ingest *p, const struct stream_record *record)
 }
 
 /*
- * Feed an event to fork-join before the event is queued, because ends of threads decide about
- * earlier joins.
+ * Pass an event to fork-join discovery before the event is queued. Joins in the queue wait for
+ * this, because the ends of threads show whether earlier joins ended a round.
  */
 static int consider_threads(struct ingest *p, const struct sbt_event *e)
 {
@@ -387,7 +389,8 @@ static bool is_anonymous(const struct address_space *space, uint64_t address)
 
 /*
  * Return whether the object may be older than tracing. Earlier waits at such an object are unknown.
- * A forked process starts with copies of its parent's objects, including their counts.
+ * The object may also be a copy: a forked process starts with copies of its parent's objects,
+ * including the counts in them.
  */
 static bool may_be_older(const struct ingest *p, const struct address_space *space, uint64_t object,
 			 bool shared)
@@ -590,7 +593,10 @@ static bool is_overdue(const struct ingest *p, const struct reorder_item *first,
 	       (crossing_ns != UINT64_MAX && now_ns > crossing_ns + HOLD_NS);
 }
 
-/* Decide about candidates for which other records have waited too long. */
+/*
+ * Decide about candidates that have waited too long for their classification, because later records
+ * wait behind them.
+ */
 static int decide_overdue(struct ingest *p, uint64_t now_ns)
 {
 	const struct reorder_item *first;
@@ -695,7 +701,10 @@ int ingest_finish(struct ingest *p)
 
 /* --- what the kernel side holds --------------------------------------------------------------- */
 
-/* For the callbacks of attach: the first error, after which nothing more is fed. */
+/*
+ * Context for callbacks of attach/. After the first error, which is kept in err, nothing more is
+ * fed.
+ */
 struct rest {
 	struct ingest *ingest;
 	int err;

@@ -47,21 +47,21 @@ void ingest_between(struct ingest *ingest, void (*between)(void *ctx), void *ctx
 /* Notify discovery that probes on condition variables are off for a while in this process. */
 void ingest_pause(struct ingest *ingest, uint32_t tgid, uint32_t inc);
 /*
- * Tracing of the process, or of these probe groups in it, has ended. Decide now about their
- * candidates.
+ * Decide about all candidates of the process, or of these probe groups in it, because their tracing
+ * has ended.
  */
 void ingest_end_probe_groups(struct ingest *ingest, uint32_t tgid, uint32_t inc,
 			     uint64_t probe_groups);
 /*
- * At the end of tracing, decide about all candidates. A candidate without a decision is no barrier.
- * Return 0 or -errno.
+ * At the end of tracing, decide about all candidates. A candidate that is still undecided then
+ * counts as no barrier. Return 0 or -errno.
  */
 int ingest_finish(struct ingest *ingest);
 /*
- * Feed what the kernel side still holds. ingest_pending(): the threads that are inside a barrier,
- * before the last records. ingest_rest(): the activity of the threads after their last records, and
- * with --aggregate their sums, up to @end_ns. ingest_exited_sums(), at any time: the sums of exited
- * threads, to free their slots in the kernel's map. Return 0 or -errno.
+ * Feed what the kernel side still holds. ingest_pending(): the threads that are inside a barrier.
+ * Call it before the last records are fed. ingest_rest(): the activity of the threads after their
+ * last records, and with --aggregate their sums, up to @end_ns. ingest_exited_sums(), at any time:
+ * the sums of exited threads, to free their slots in the kernel's map. Return 0 or -errno.
  */
 int ingest_pending(struct ingest *ingest);
 int ingest_rest(struct ingest *ingest, uint64_t end_ns);

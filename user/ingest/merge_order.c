@@ -70,9 +70,10 @@ bool merge_order_first(const struct merge_order *t, uint32_t *source)
 }
 
 /*
- * Replay the matches of the first player with its new key @mine. Its opponents do not depend on the
- * results. With a thousand sources a heap takes twice as long, because it waits for memory at each
- * level and mispredicts the branch.
+ * Replay the matches of the first player with its new key @mine. Its opponents are the siblings of
+ * the nodes on its path. Their keys do not depend on the results of these matches. With a thousand
+ * sources a heap takes twice as long, because it waits for memory at each level and mispredicts the
+ * branch.
  */
 static void play(struct merge_order *t, merge_key mine)
 {

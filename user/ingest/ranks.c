@@ -181,7 +181,7 @@ static bool is_one_of(const uint64_t addresses[4], uint64_t handle)
 	return false;
 }
 
-/* Reduce *handle to its significant bits. Return which predefined communicator it is, if any. */
+/* Reduce *handle to the bits that MPI uses. Return which predefined communicator it is, if any. */
 static enum which which_is(const struct process *p, uint64_t *handle)
 {
 	if (!p->handles.addresses) {
@@ -290,7 +290,10 @@ static int take_made(struct ranks *r, struct process *p, const struct sbt_crossi
 	struct comm *comm;
 	enum which which;
 
-	/* In Fortran, where handles are small, integers have four bytes. */
+	/*
+	 * If @c->object is small, it is a handle in Fortran, and the new handle is a Fortran
+	 * integer, too, which has four bytes.
+	 */
 	if (p->handles.addresses && c->object <= OPENMPI_F_MAX)
 		handle = (uint32_t)handle;
 	which = readable ? which_is(p, &handle) : IS_NULL;
@@ -337,9 +340,9 @@ static int check_seq(struct ranks *r, struct process *p, const struct sbt_crossi
 
 /*
  * Number the call on its communicator. MPI requires that all ranks make these calls in the same
- * order. The number shows which calls form an episode, whatever is known about the members at that
+ * order. The number shows which calls form an episode, even if not all members are known at that
  * time. One rank may return from the call that makes a communicator, and arrive at its first
- * barrier there, before another rank returns.
+ * barrier on this communicator, before another rank returns.
  */
 static int number_call(struct ranks *r, struct process *p, const struct comm *comm,
 		       const struct sbt_crossing *c, struct model_crossing *out)

@@ -33,7 +33,10 @@ static int make_room(struct reorder *h)
 	uint32_t had = h->cap;
 	int err = grow(h->items, h->cap, h->n + 1);
 
-	/* Items that were at the start of the full ring follow those at its end. */
+	/*
+	 * The full ring may have wrapped around. Move the items at its start to the new room behind
+	 * its former end, so that they follow the items there.
+	 */
 	if (!err && h->cap > had)
 		memcpy(h->items + had, h->items, h->first * sizeof(*h->items));
 	return err;

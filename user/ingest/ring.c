@@ -20,7 +20,10 @@ struct saved {
 	uint8_t bytes[] __attribute__((aligned(8)));
 };
 
-/* Minimum size of a copy, and the level at which a ring is copied (1/8). */
+/*
+ * Minimum size of the memory for copies, and the level at which ring_save() copies a ring: 1/8 of
+ * its size.
+ */
 #define SAVED_BYTES   (256u << 10)
 #define SAVE_FRACTION 8
 #define SAVE_EACH     64 /* number of records between two checks whether a ring is half full */
@@ -46,7 +49,10 @@ struct ring {
 	uint64_t pos; /* position of the next record to read */
 	/* position up to which the kernel may write again, as stored in *consumer */
 	uint64_t given;
-	/* position up to which records were copied; unread records are in the list */
+	/*
+	 * position up to which records were copied; the copies of unread records are in the list
+	 * `first`
+	 */
 	uint64_t saved;
 	struct saved *first, *last;
 	uint64_t end; /* the producer's position at the last check */
@@ -244,8 +250,8 @@ static const struct sbt_crossing *release(struct ring_stream *s)
 }
 
 /*
- * Return a copy with room for @len more bytes at position @from, or NULL if there is no memory or
- * no room.
+ * Return memory for copies with room for @len more bytes, which begin at position @from of the
+ * ring. Return NULL if memory runs out, or if the copies would exceed @max_bytes.
  */
 static struct saved *saved_room(struct ring_stream *s, struct ring *ring, uint64_t from, size_t len,
 				size_t max_bytes)

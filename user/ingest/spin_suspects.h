@@ -20,14 +20,14 @@ struct spin_suspects {
 void spin_suspects_free(struct spin_suspects *spin_suspects);
 /*
  * Note how long a thread without crossings has lived, and how long it was on a CPU or waited for
- * one. Call this when the thread ends, and optionally before. When out of memory, the thread is not
+ * one. Call this when the thread ends, and optionally before. If memory runs out, the thread is not
  * reported.
  */
 void spin_suspects_note(struct spin_suspects *spin_suspects, uint32_t tgid, uint32_t tid,
 			uint64_t life_ns, uint64_t busy_ns);
 /*
- * Return the number of such threads in the process with most of them, and store that process in
- * *tgid. Threads that crossed a barrier in @model do not count.
+ * Return the number of noted threads that may wait by spinning, for the process with most such
+ * threads, and store this process in *tgid. Threads that crossed a barrier in @model do not count.
  */
 uint32_t spin_suspects_most(struct spin_suspects *spin_suspects, const struct model *model,
 			    uint32_t *tgid);

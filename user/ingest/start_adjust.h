@@ -3,8 +3,8 @@
 /*
  * Correct the start of processes that sbt-trace stopped before they ran. The start of such a
  * process is moved later by the time for which it was stopped. A process that loads a library later
- * is stopped again. If its first thread has crossed barriers by then, the start stays, and the
- * thread counts as stopped for that time.
+ * is stopped again. If its first thread has crossed barriers by then, its start is not moved, and
+ * the time of this stop is not subtracted.
  */
 #ifndef INGEST_START_ADJUST_H
 #define INGEST_START_ADJUST_H
@@ -33,8 +33,8 @@ void start_adjust_free(struct start_adjust *start_adjust);
 int start_adjust_held(struct start_adjust *start_adjust, struct model *model,
 		      const struct sbt_event *event, uint64_t now_ns);
 /*
- * Correct the start of a process if both its start and its stop are known. Called for each of them,
- * in either order. Return 0 or -ENOMEM.
+ * Correct the start of a process if both its start and its stop are known. Call this when either of
+ * them becomes known. Return 0 or -ENOMEM.
  */
 int start_adjust_fed(struct start_adjust *start_adjust, struct model *model,
 		     const struct sbt_event *event);

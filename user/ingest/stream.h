@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Records in order of time. A source merges crossings, by departure, and events. A source returns
- * records only up to a time before which no further record can be written.
+ * Records in order of time. A source merges crossings, ordered by departure, with events. A source
+ * returns records only up to a time before which no further record can be written.
  */
 #ifndef INGEST_STREAM_H
 #define INGEST_STREAM_H

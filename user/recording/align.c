@@ -17,8 +17,8 @@
 /* A part of the run has at least this many episodes, if there are several parts. */
 #define PART_LEAST 8
 /*
- * The largest drift between two clocks, as a share of time. Clocks that are slewed at full speed
- * differ by 500 millionths each.
+ * The largest drift between two clocks, as a share of time. A clock that is slewed at full speed is
+ * 500 millionths too fast or too slow, so two clocks may differ by twice this.
  */
 #define DRIFT_MOST 0.001
 
@@ -223,9 +223,9 @@ static uint64_t farthest(const struct span *s, uint64_t at)
 }
 
 /*
- * Narrow the bounds of one part by the bounds of the other parts, allowing for a drift of @drift in
- * between. If the same rank arrives last at all episodes of a part, one of this part's bounds is
- * wide. Return false if no offset is left.
+ * Narrow the bounds of one part by the bounds of the other parts, allowing for a drift of @drift
+ * between their times. This helps if the same rank arrives last at all episodes of a part: one of
+ * the part's own bounds is then wide. Return false if no offset is left.
  */
 static bool narrow(const struct span *all, uint32_t n, uint32_t which, double drift,
 		   struct span *out)
@@ -245,8 +245,8 @@ static bool narrow(const struct span *all, uint32_t n, uint32_t which, double dr
 }
 
 /*
- * Return the least drift with which the parts agree; this is the likeliest drift. Return a negative
- * value if there is no such drift.
+ * Return the smallest drift with which the bounds of all parts agree, because this is the likeliest
+ * drift. Return a negative value if they agree with no drift up to DRIFT_MOST.
  */
 static double drift_of(const struct span *all, uint32_t n)
 {
@@ -314,7 +314,7 @@ int align_solve(struct align *a)
 	uint32_t i, j, n, most, of, by;
 	int err = 0;
 
-	/* Start with the clock that shares most episodes with a clock that is known already. */
+	/* In each round, solve the clock that shares most episodes with a clock of known offset. */
 	do {
 		for (i = 0, most = 0, of = 0, by = 0; i < a->n; i++)
 			for (j = 0; !a->clocks[i].solved && j < a->n; j++) {

@@ -10,7 +10,9 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* The byte above 0x7f and both line endings show whether the file was transferred as text. */
+/*
+ * A transfer as text changes the byte above 0x7f or the line endings, so the magic is then wrong.
+ */
 static const uint8_t magic[8] = { 0x93, 'S', 'B', 'T', '\r', '\n', 0x1a, '\n' };
 
 #define CHUNK_MAGIC   0x42544253u /* "SBTB" */

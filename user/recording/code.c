@@ -154,7 +154,7 @@ void code_u64(struct coder *c, uint64_t *v)
 }
 
 /*
- * Code @v and return it. When writing, the caller does not store the result, because its value may
+ * Code @v and return it. When writing, the caller must not store the result in the value, which may
  * be in read-only memory.
  */
 static uint64_t code_up_to(struct coder *c, uint64_t v, uint64_t max)
@@ -357,8 +357,8 @@ void *code_array(struct coder *c, uint32_t *n, const void *from, size_t size)
 	if (c->writing)
 		return (void *)(uintptr_t)from;
 	/*
-	 * A struct has at least one field per 16 bytes: do not allocate more than the file can
-	 * fill.
+	 * Do not allocate more elements than the rest of the input can contain: a struct has at
+	 * least one field per 16 bytes, and each field takes at least one byte of input.
 	 */
 	if (*n > (c->size - c->at) / (size >= 16 ? size / 16 : 1)) {
 		fail(c);

@@ -106,8 +106,8 @@ void contents_session(struct contents_writer *contents, const struct contents_se
 /* Write an input. For model_tap(), with the writer as ctx. */
 void contents_input(void *contents, const struct model_input *input);
 /*
- * Write an answer, before the input for which it was asked. Nothing is written if the last answer
- * was equal.
+ * Write an answer. Call this before the input for which the question was asked. If the last answer
+ * to this question was the same, nothing is written.
  */
 void contents_answer(struct contents_writer *contents, const struct contents_question *question,
 		     const struct contents_answer *answer);
@@ -175,12 +175,12 @@ struct contents_item {
 };
 
 /*
- * Read the next item, in the order in which the model got them. Answers are known before the item
- * that they are about. Invalid contents end the reading as damage. Return 1 and *out, 0 at the end,
- * or -errno.
+ * Read the next item. Items are in the order in which the model got them. Answers are known before
+ * the item that they are about. If the contents are invalid, reading ends, and the state is
+ * CONTENTS_DAMAGED. Return 1 and *out, 0 at the end, or -errno.
  */
 int contents_next(struct contents *contents, struct contents_item *out);
-/* Start again from the beginning: only the facts count as read. Return 0 or -errno. */
+/* Start reading items again from the first one. The facts stay known. Return 0 or -errno. */
 int contents_rewind(struct contents *contents);
 
 #endif /* RECORDING_CONTENTS_H */

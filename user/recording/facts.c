@@ -124,7 +124,7 @@ void code_ending(struct coder *c, struct contents_ending *e)
 	code_u64(c, &e->consumed);
 	CODE_ARRAY(c, e->nlosses, e->losses, code_loss);
 	CODE_ARRAY(c, e->nhangs, e->hangs, code_hang);
-	/* The version that wrote the recording had no fields after these. */
+	/* If the input ends here, the version that wrote the recording had no further fields. */
 	if (coder_at_end(c)) {
 		e->switch_cost_ns = NAN;
 		return;

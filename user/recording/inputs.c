@@ -138,7 +138,7 @@ static void bound_block(struct model_block *b)
 		b->waited = MODEL_WAITED_UNKNOWN;
 }
 
-/* Limit the values that index tables elsewhere. */
+/* Limit values that other files use as array indices. */
 static void bound_detail(struct model_detail *d)
 {
 	bound_block(&d->block);
@@ -147,7 +147,9 @@ static void bound_detail(struct model_detail *d)
 		d->ncounters = MODEL_COUNTERS_MAX;
 }
 
-/* This function does not use the table, because it runs for each crossing. */
+/*
+ * This function does not loop over the table, because it runs for each crossing and must be fast.
+ */
 static uint64_t detail_mask(const struct model_detail *d)
 {
 	uint64_t mask = 0;
@@ -226,10 +228,16 @@ static uint64_t differences(const struct model_crossing *last, const struct mode
 	       (x->round != last->round ? DIFFERS_ROUND : 0);
 }
 
-/* Arrivals of a team are never bounds, so both flags together mean MODEL_CROSSING_JOINS. */
+/*
+ * A crossing with MODEL_CROSSING_TEAM never has MODEL_CROSSING_BOUND, so in a recording both flags
+ * together mean MODEL_CROSSING_JOINS.
+ */
 #define FLAGS_JOINS (MODEL_CROSSING_TEAM | MODEL_CROSSING_BOUND)
 
-/* In a recording, the flags are one byte. All flags but MODEL_CROSSING_JOINS have the same bits. */
+/*
+ * In a recording, the flags are one byte. All flags but MODEL_CROSSING_JOINS have the same bits as
+ * in struct model_crossing.
+ */
 static void code_flags(struct coder *c, uint16_t *flags)
 {
 	uint8_t byte = (uint8_t)(*flags | (*flags & MODEL_CROSSING_JOINS ? FLAGS_JOINS : 0));

@@ -68,8 +68,8 @@ static bool same_host(const struct contents *a, const struct contents *b)
 }
 
 /*
- * A recording counts the ranks that it could see. The sum of these counts is the size of the
- * communicator.
+ * Note the number of ranks of a communicator in this recording: those that its sbt-trace could see.
+ * The sum of these numbers over all recordings is the size of the communicator.
  */
 static int note_team(struct source *s, const struct model_input *in)
 {
@@ -93,8 +93,9 @@ static uint32_t team_of(const struct merge *m, uint64_t shared)
 }
 
 /*
- * Return whether gaps in the numbers of calls show all losses. Lost calls before the first recorded
- * call leave no gap. The loss of a whole thread leaves none either.
+ * Return whether gaps in the numbers of calls show all losses. Calls that were lost before the
+ * first recorded call of a thread leave no gap. If all calls of a thread were lost, there is no gap
+ * either.
  */
 static bool shows_all_losses(const struct contents *contents)
 {
@@ -142,8 +143,8 @@ static int learn_all(struct merge *m, uint32_t i, bool first)
 }
 
 /*
- * Learn the ordinals of a recording. Losses are only known at its end. If they make the ordinals
- * uncertain, undo the learning.
+ * Learn the ordinals of a recording. Its losses are known only at its end. If they make the
+ * ordinals uncertain, forget the ordinals again.
  */
 static int learn_source(struct merge *m, uint32_t i)
 {
@@ -446,7 +447,10 @@ static int look_ahead(struct merge *m, struct source *s)
 	if (!got)
 		got = translate(m, s);
 	key = key_of(&s->item);
-	/* Keep FINISH behind all items that have no time. */
+	/*
+	 * MODEL_INPUT_ADVANCE may have the time UINT64_MAX, and more items follow it. A key_ns of
+	 * UINT64_MAX would end the recording here.
+	 */
 	if (key > s->key_ns && key != UINT64_MAX)
 		s->key_ns = key;
 	s->has = !got;
@@ -455,7 +459,7 @@ static int look_ahead(struct merge *m, struct source *s)
 
 /*
  * Limit MODEL_INPUT_ADVANCE to the time up to which all recordings have been read. Return false if
- * that adds nothing.
+ * this time is not later than that of the last MODEL_INPUT_ADVANCE.
  */
 static bool advance(struct merge *m, struct source *s, struct contents_item *item)
 {
@@ -504,8 +508,8 @@ static bool is_due(const struct merge *m, const struct source *s)
 }
 
 /*
- * Find the source with the earliest item that is due, or else the earliest item. *out is NULL if
- * there are no more. Return 0 or -errno.
+ * Find the source with the earliest item that is due by the order of ordinals. If no item is due,
+ * find the source with the earliest item. *out is NULL if there are no more. Return 0 or -errno.
  */
 static int find_next(struct merge *m, struct source **out)
 {

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Read several recordings of one run, made on the nodes or by the ranks of a job, as one. Times are
- * converted to the first clock. Sites are the same if they are at the same place in the same file.
- * A single recording is read unchanged.
+ * converted to the first clock. Sites of several recordings are one site if they have the same
+ * offset in the same file. A single recording is read unchanged.
  */
 #ifndef RECORDING_MERGE_H
 #define RECORDING_MERGE_H
@@ -26,7 +26,7 @@ struct merge_clock {
 };
 
 /*
- * Merge @contents[@n], which belong to the merge from then on, also after an error. Several
+ * Merge @contents[@n], which belong to the merge from then on, even if this fails. Several
  * recordings are read once to compare their clocks. Return 0 and *out, or -errno.
  */
 int merge_new(struct contents **contents, uint32_t n, struct merge **out);
@@ -41,8 +41,8 @@ int merge_next(struct merge *merge, struct contents_item *out);
 /* Start again, as contents_rewind() does. */
 int merge_rewind(struct merge *merge);
 /*
- * Find an answer, as contents_find() does. Return NULL if recordings disagree, because a number
- * means different things on different machines.
+ * Find an answer, as contents_find() does. Return NULL if recordings have different answers,
+ * because a number such as a tid means different things on different machines.
  */
 const struct contents_answer *merge_find(const struct merge *merge,
 					 const struct contents_question *question);

@@ -88,7 +88,7 @@ int ordinals_take(struct ordinals *o, const struct model_input *in, uint64_t *or
 		hash_del(&o->began, process_of(in->tgid, in->inc));
 		return 0;
 	case MODEL_INPUT_THREAD:
-		/* An earlier thread may have had this number. */
+		/* An earlier thread may have had this tid. */
 		hash_del(&o->seqs, thread_of(in->inc, in->tid));
 		return 0;
 	default:

@@ -35,8 +35,8 @@ bool ordinal_is_due(const struct model_input *input);
 int ordinals_take(struct ordinals *ordinals, const struct model_input *input, uint64_t *ordinal);
 
 /*
- * Keeps calls in order: the n-th calls on a communicator follow all known (n-1)-th calls. With
- * inexact clocks, some of these calls would seem to be earlier.
+ * Keeps calls in order: the n-th calls on a communicator follow all known (n-1)-th calls. If the
+ * order were taken from inexact clocks, some n-th calls would precede (n-1)-th calls.
  */
 struct ordinal_order {
 	struct hash comms; /* communicator -> struct ordinal_comm */
@@ -52,7 +52,8 @@ struct ordinal_comm {
 	uint64_t done; /* up to this ordinal, the calls of all members have been handed out */
 	uint64_t left; /* number of members with later calls */
 	uint64_t missing; /* number of `left` members that have not made the next call */
-	bool free; /* order is not kept: recordings are damaged or contradict each other */
+	/* the order is not kept, because recordings are damaged or contradict each other */
+	bool free;
 };
 
 void ordinal_order_free(struct ordinal_order *order);
@@ -60,7 +61,10 @@ void ordinal_order_free(struct ordinal_order *order);
 int ordinal_order_add(struct ordinal_order *order, uint64_t shared, uint64_t ordinal);
 /* Undo ordinal_order_add(). Return 0 or -ENOMEM. */
 int ordinal_order_remove(struct ordinal_order *order, uint64_t shared, uint64_t ordinal);
-/* Start to hand out calls. Call this once all calls are known, and again to repeat them. */
+/*
+ * Start handing out calls from the first one. Call this after all calls have been added, and again
+ * before the calls are handed out once more.
+ */
 void ordinal_order_rewind(struct ordinal_order *order);
 bool ordinal_order_is_due(const struct ordinal_order *order, uint64_t shared, uint64_t ordinal);
 /* Note that the call was handed out. */

@@ -10,8 +10,9 @@
 #include "recording/internal.h"
 
 /*
- * The reader keeps at most this many bytes. A compressed file that repeats itself is tiny, but must
- * not take up all memory.
+ * The reader's memory is limited to KEEP_LEAST plus KEEP_PER_BYTE for each byte of the file. A
+ * compressed file of repeated contents is tiny, but its uncompressed contents must not take up all
+ * memory.
  */
 #define KEEP_LEAST    (64u << 20)
 #define KEEP_PER_BYTE 64 /* bytes kept per byte of the file */

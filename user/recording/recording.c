@@ -27,8 +27,8 @@ struct recording {
 	int fd; /* descriptor to write to: first memory, then the file */
 	struct contents_writer *contents;
 	/*
-	 * env: the provider in which our functions were installed; asked: a copy with its own
-	 * functions
+	 * env: the provider whose functions were replaced by ours; asked: a copy of it with the
+	 * original functions
 	 */
 	struct report_env *env, asked;
 	struct cause_env *causes, asked_causes;
@@ -43,7 +43,10 @@ static int open_file(const char *path, bool *made)
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, OUTPUT_MODE);
 
 	*made = fd >= 0;
-	/* Without O_EXCL, open() also follows a link to a file that does not exist. */
+	/*
+	 * Keep O_CREAT: the path may be a link to a file that does not exist. Without O_EXCL,
+	 * open() creates this file.
+	 */
 	if (fd < 0 && errno == EEXIST)
 		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, OUTPUT_MODE);
 	return fd < 0 ? -errno : fd;
@@ -387,7 +390,10 @@ int recording_step(struct recording *r, uint64_t now_ns)
 
 void recording_names(struct recording *r)
 {
-	/* Name the remaining sites for other reports. Naming stacks may add more. */
+	/*
+	 * Record the names of the sites that were not named for this run's report, because another
+	 * report of the recording may show them.
+	 */
 	contents_new_sites(r->contents, name_site, r);
 }
 

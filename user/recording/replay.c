@@ -91,7 +91,8 @@ static int open_file(const char *path, int *fd, struct contents **out)
 }
 
 /*
- * Reading a recording twice would double its threads. Return 0, or -EINVAL after an error message.
+ * Check that all recordings are different, because reading one of them twice would double its
+ * threads. Return 0, or -EINVAL after an error message.
  */
 static int check_different(const struct replay *r, struct contents *const *contents)
 {
@@ -255,7 +256,10 @@ static int build(struct replay *r)
 	uint64_t start = replay_session(r)->session.clock_start_ns;
 	int err;
 
-	/* The options give the window in ns since the start, like printed times. */
+	/*
+	 * The options contain the window in ns since the start of the run, like printed times. The
+	 * model needs absolute times.
+	 */
 	r->from_ns = r->options.from_ns ? add_up(start, r->options.from_ns) : merge_start(r->merge);
 	r->to_ns = add_up(start, r->options.to_ns);
 	if (r->options.from_ns || r->to_ns != UINT64_MAX) {
@@ -339,7 +343,7 @@ int replay_open(const char *path, const struct replay_options *options, struct r
 
 	if (err)
 		return err;
-	/* The path must outlive the call. */
+	/* The replay needs the path later, and the caller need not keep it. */
 	r->one = strdup(path);
 	if (!r->one) {
 		replay_free(r);
@@ -353,8 +357,8 @@ int replay_open(const char *path, const struct replay_options *options, struct r
 /* --- running ---------------------------------------------------------------------------------- */
 
 /*
- * Read the whole run once to learn the numbers of its threads, because a window gives its threads
- * the same numbers. Return 0 or -errno.
+ * Read the whole run once, so that the window can give its threads the numbers that they have in
+ * the whole run. Return 0 or -errno.
  */
 static int learn(struct replay *r)
 {

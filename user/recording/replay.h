@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Feed a model from a recording in the same way as during the run. For the rest of sbt-trace there
- * is no difference.
+ * Feed a model from a recording in the same way as during the run. The rest of sbt-trace need not
+ * know whether a model is fed from a recording.
  */
 #ifndef RECORDING_REPLAY_H
 #define RECORDING_REPLAY_H

@@ -237,7 +237,7 @@ int run_facts_file_remarks(struct run_facts_file *r, const struct remark *more, 
 	return 0;
 }
 
-/* Add a number that only some recordings know. */
+/* Add @more to *sum. Either may be unknown, because not all recordings contain the number. */
 static void add_known(uint64_t *sum, uint64_t more)
 {
 	if (more != REPORT_UNKNOWN)

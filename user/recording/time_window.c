@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/number.h"
 
-/* How many threads with the same tid, one after another, are examined. */
+/* At most this many earlier threads that had the same tid are examined. */
 #define NAMESAKES 64
 
 /* A thread that got a number in the first pass. */
@@ -86,7 +86,10 @@ static int note(struct time_window *w, const struct model_thread *t, const struc
 	return hash_put(&w->shown, key_of(p->inc, p->tgid), (uint64_t)number + 1);
 }
 
-/* Without memory, the window gives the thread a number that is not in use. */
+/*
+ * Note the number of a thread of the whole run. If memory runs out, the window gives the thread a
+ * number that no other thread has.
+ */
 static uint32_t learn_number(void *ctx, const struct model *model, uint32_t thread, uint32_t next)
 {
 	const struct model_thread *t = model_thread(model, thread);
@@ -120,9 +123,10 @@ uint32_t time_window_number(void *ctx, const struct model *model, uint32_t threa
 }
 
 /*
- * Note the members that arrived inside the window at an episode that began before the window. These
- * members are left out. Otherwise they would count as members of the next episode, because a thread
- * may return before another thread has woken up.
+ * Note the members that arrived inside the window at an episode that began before the window. Their
+ * crossings are left out, like the other crossings of that episode. Otherwise the model would count
+ * them as crossings of the next episode: another member may arrive at the next episode before these
+ * threads have departed from this one.
  */
 static void learn_cut(void *ctx, const struct model *model, const struct model_episode *e)
 {
@@ -135,7 +139,7 @@ static void learn_cut(void *ctx, const struct model *model, const struct model_e
 		if (m->arrive_ns < w->from_ns)
 			continue;
 		p = model_proc(model, model_thread(model, m->thread)->proc);
-		/* Without memory, the crossing counts as inside the window. */
+		/* If memory runs out, this crossing counts as inside the window. */
 		(void)!hash_put(&w->cut, key_of(p->inc, m->tid), m->arrive_ns);
 	}
 }
@@ -157,7 +161,8 @@ int time_window_learn(struct time_window *w, uint64_t start_ns, const struct mod
 /*
  * Feed the departure of a thread that was waiting when the window began, or was at an episode that
  * is left out. From this departure on, the thread is known to be outside barriers. The first such
- * departure begins its history; a second departure is numbered like any other.
+ * departure is the thread's first record in the window. A further one is numbered like any other
+ * crossing.
  */
 static int come_out(struct time_window *w, struct model *m, const struct model_crossing *x)
 {
@@ -171,7 +176,10 @@ static int come_out(struct time_window *w, struct model *m, const struct model_c
 
 	if (!hash_get(&w->left_out, key, &before) || before & 1 || x->seq <= before >> 1) {
 		before = (uint64_t)(x->seq - 1) << 1;
-		/* The thread's next phase begins here, and is known. */
+		/*
+		 * The thread's next phase begins at this departure, so all of it is inside the
+		 * window: leave bit 0 clear.
+		 */
 		if (hash_put(&w->left_out, key, before))
 			return -ENOMEM;
 	}
@@ -191,8 +199,8 @@ static bool came_before(const struct time_window *w, const struct model_crossing
 
 /*
  * Leave out crossings that began before the window, and number the thread's later crossings as if
- * these did not exist, so that they do not count as lost. The phase of the first crossing inside
- * began before the window, so its parts are unknown.
+ * the omitted crossings did not exist, because otherwise these would count as lost. The phase of
+ * the first crossing inside began before the window, so its parts are unknown.
  */
 static int take_crossing(struct time_window *w, struct model *m,
 			 const struct model_crossing *crossing)
@@ -277,7 +285,7 @@ int time_window_take(struct time_window *w, struct model *m, const struct model_
 	case MODEL_INPUT_PENDING:
 		if (in->t_ns >= w->to_ns)
 			return 0;
-		/* The thread waited during the whole window. */
+		/* The thread arrived before the window and waited during all of it. */
 		if (in->t_ns < w->from_ns)
 			cut.t_ns = w->from_ns;
 		break;

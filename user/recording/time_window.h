@@ -3,7 +3,8 @@
 /*
  * A part of a run. A separate model takes the crossings between two times, and its threads have the
  * numbers that they have in the whole run. Episodes that began before the first time are left out.
- * The run is read twice: first to learn the numbers, and which episodes began earlier.
+ * The run is read twice. The first pass learns the threads' numbers, and finds the crossings of the
+ * episodes that began before the first time. The second pass feeds the separate model.
  */
 #ifndef RECORDING_TIME_WINDOW_H
 #define RECORDING_TIME_WINDOW_H

@@ -10,8 +10,8 @@
 #include "recording/internal.h"
 
 /*
- * A chunk is written when it has this size: large enough to compress, and a small loss if the disk
- * is full.
+ * A chunk is written when it has this size. This is large enough to compress well, and small enough
+ * that little is lost if the disk becomes full.
  */
 #define CHUNK_BYTES (64u << 10)
 
@@ -88,7 +88,10 @@ static void commit(struct contents_writer *w, struct coder *chunk, uint16_t kind
 	if (r->failed) {
 		fail(w, -ENOMEM);
 	} else if (r->at + 16 > CHUNKS_MAX) {
-		/* No real record is that long. It is dropped, so its fact is unknown. */
+		/*
+		 * No real record is that long. The record is dropped, so what it states is unknown
+		 * to the reader.
+		 */
 		coder_write(r);
 		return;
 	}
@@ -276,7 +279,7 @@ static void write_crossing(struct contents_writer *w, const struct model_crossin
 	}
 	/*
 	 * The site of the thread's last crossing has been noted already. Before the first crossing,
-	 * last.site is not a site, but may equal the number of one.
+	 * last.site is 0, which may be the number of another site.
 	 */
 	if (x.site != w->known[number].last.site || !w->known[number].left_ns)
 		note_site(w, x.site);
