@@ -17,8 +17,8 @@
 
 /*
  * Two functions that look like barriers to a probe. Their first argument is the object's address,
- * which they do not access. Only the first instruction differs: the kernel emulates push, but must
- * single-step mov.
+ * which they do not access. They differ in the first instruction, which is probed: the kernel
+ * emulates push and nop, but must single-step mov.
  */
 #if defined(__x86_64__)
 __asm__(".text\n"

@@ -119,7 +119,7 @@ static bool fits(const struct events_host *host, enum where where)
 	return false;
 }
 
-/* Resolve a preset. Return -ENOENT if this machine does not have its event. */
+/* Resolve a preset. Return -ENOENT if this machine does not have the preset's event. */
 static int resolve(const struct events_host *host, struct event_spec *spec, const struct preset *p,
 		   char *why, size_t len)
 {

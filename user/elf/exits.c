@@ -238,8 +238,8 @@ void exits_find(const struct elf_file *elf, uint16_t machine, const struct elf_s
 	out->parts = p.n;
 	if (!err && out->n == p.outside) {
 		/*
-		 * The function has no exit of its own. If it only calls another function, any wait
-		 * is inside that function.
+		 * The function has no exit of its own: it always ends by a jump to another library,
+		 * and any wait may be there.
 		 */
 		snprintf(out->why, sizeof(out->why), "it has no ret%s",
 			 p.outside ? ", it ends by a jump to another library" : "");

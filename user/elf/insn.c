@@ -847,7 +847,10 @@ int insn_each_ref(uint16_t machine, uint64_t vaddr, const uint8_t *bytes, size_t
 			waits = insn_refers(&d, &step, at, &ref);
 		}
 	}
-	/* A call at the end of a function has no next instruction. It does not return. */
+	/*
+	 * A call at the end of a function has no next instruction, because it does not return. It
+	 * is not reported.
+	 */
 	decoder_close(&d);
 	return err;
 }
@@ -895,7 +898,10 @@ static bool arm64_slot(uint64_t vaddr, const uint8_t *code, size_t len, uint64_t
 		i = 1;
 	if ((word[i] & 0x9f00001f) != 0x90000010 || (word[i + 1] & 0xffc003ff) != 0xf9400211)
 		return false;
-	/* 21 bits: the two low bits, then 19 bits. */
+	/*
+	 * The instruction holds a number of pages in 21 bits: the two low bits apart from the other
+	 * 19.
+	 */
 	pages = (int64_t)((word[i] >> 29 & 3) | (word[i] >> 5 & 0x7ffff) << 2);
 	if (pages & 1 << 20)
 		pages -= 1 << 21;
