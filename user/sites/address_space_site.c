@@ -188,8 +188,8 @@ static void label_text(struct address_spaces *s, struct address_space *space, co
 		return;
 	e = address_space_find_mapping(s, space, addr);
 	/*
-	 * Read only constants of a program: other memory may differ from the file, because the
-	 * program may have written to it.
+	 * Read only from private mappings of files, where a program has its constants. Other memory
+	 * may differ from the file, because the program may have written to it.
 	 */
 	if (e && e->ino && !e->shared)
 		m = modules_get(s->modules, (int)space->tgid, e);

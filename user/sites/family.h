@@ -141,8 +141,8 @@ enum family_trait {
 	/* Condition variables and semaphores: model/discover finds the barriers among them. */
 	FAMILY_COND_VAR = 1u << 6,
 	/*
-	 * Futex words: model/discover finds the barriers among them. Results are results of the
-	 * futex call.
+	 * Futex words: model/discover finds the barriers among them. The result of a wait is the
+	 * result of the futex call.
 	 */
 	FAMILY_FUTEX_WORD = 1u << 7,
 	/* A thread waits for the exit of threads that it created. */
@@ -177,14 +177,20 @@ extern const struct family family_table[SBT_FAMILIES];
 
 #define FAMILY_LIBRARY_FILES 3
 
-/* A library that belongs to a family: a hang in such a library belongs to the caller. */
+/* A library that belongs to a family: a hang in such a library is attributed to its caller. */
 struct family_library {
 	const char *begin; /* the beginning of its file names: "libgomp" */
 	uint8_t family; /* enum sbt_family */
 	bool helper; /* the family's functions are in another library, which uses this one */
-	/* Glob patterns of the file names, preferred first, where the file may be looked for. */
+	/*
+	 * Glob patterns of the names under which the library's file is searched, the preferred name
+	 * first.
+	 */
 	const char *files[FAMILY_LIBRARY_FILES];
-	/* For doctor; NULL: it does not look for names in the library. */
+	/*
+	 * For doctor, like the next two members. NULL: doctor does not check whether it can find
+	 * names in the library.
+	 */
 	const char *name; /* "libgomp" */
 	const char *function; /* one of its functions */
 	const char *debug_package; /* Debian's package with its debug information */

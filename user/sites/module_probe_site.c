@@ -66,7 +66,10 @@ static int fill_spec(const struct module *m, struct module_probe_site *probe_sit
 {
 	int err = family_spec(probe_site->function, m->traits.machine, &probe_site->spec);
 
-	/* Regions are distinguished by the address where their function begins. */
+	/*
+	 * Regions are distinguished by the address where their function begins. So store the
+	 * distance from there to the probe.
+	 */
 	if (probe_site->spec.role == SBT_ROLE_OUTLINED)
 		probe_site->spec.words =
 			(struct sbt_arg){ .how = SBT_ARG_CONST, .disp = probe_site->entry.skip };
