@@ -279,8 +279,9 @@ int attach_probe_site(struct attach *a, const struct attach_probe_site *p, int p
 	 */
 	if (pair || (exits && !p->nexits))
 		/*
-		 * The exits are attached by attach_end(), or those of an outlined function are
-		 * unknown. Even then, the probe at its entry shows which threads are in a team.
+		 * attach_end() attaches the exits, or this is an outlined function with unknown
+		 * exits. Even without exits, the probe at its entry shows which threads are in a
+		 * team.
 		 */
 		err = 0;
 	else if (exits)

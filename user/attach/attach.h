@@ -60,7 +60,7 @@ const char *attach_reason(const struct attach *attach);
 
 /* The entry and exits of a function in a file. */
 struct attach_probe_site {
-	int fd; /* the file; the caller may close it afterwards */
+	int fd; /* the file; the caller may close it after the call */
 	struct sbt_spec spec; /* what the probe is for */
 	uint64_t entry; /* file offset */
 	uint32_t nexits; /* 0: unknown */
@@ -154,7 +154,7 @@ int attach_returns(struct attach *attach, int fd, const uint64_t *offsets, uint3
 
 /* Functions of one file with the same spec. */
 struct attach_group {
-	int fd; /* the file; the caller may close it afterwards */
+	int fd; /* the file; the caller may close it after the call */
 	struct sbt_spec spec;
 	uint32_t nentries, nexits;
 	const uint64_t *entries, *exits; /* file offsets */
@@ -288,9 +288,10 @@ int attach_teams_unknown(struct attach *attach, uint32_t tgid);
 void attach_forked(const struct attach *attach, uint32_t tgid, uint64_t *thread_ns,
 		   uint64_t *child_ns);
 /*
- * Record that the program in this file was examined: processes that run it need not be stopped for
- * the examination, and -a may trace them. @flags: SBT_PROC_EXCLUDED, SBT_PROC_BY_EXIT. @settled:
- * the program's libraries were also examined; otherwise they are still reported.
+ * Record that the program in this file was examined, so that -a may trace processes that run it.
+ * @flags: SBT_PROC_EXCLUDED, SBT_PROC_BY_EXIT. @settled: the program's libraries were also
+ * examined. Then, for SBT_VERDICT_NS, a process that executes the program is not stopped, and its
+ * libraries are not reported.
  */
 int attach_know_program(struct attach *attach, uint32_t dev, uint64_t ino, uint32_t flags,
 			bool settled);
@@ -300,8 +301,9 @@ void attach_forget_program(struct attach *attach, uint32_t dev, uint64_t ino);
 void attach_arm(struct attach *attach, bool on);
 void attach_counts(const struct attach *attach, struct sbt_counts *out);
 /*
- * Return the number of crossings that should have reached user space. Each thread counts its own
- * crossings.
+ * Return the number of crossings that should have reached user space: the crossings of exited
+ * threads and the refused crossings, which are in @counts, and those that the living threads have
+ * counted.
  */
 uint64_t attach_produced(const struct attach *attach, const struct sbt_counts *counts);
 

@@ -69,8 +69,8 @@ struct find {
 };
 
 /*
- * Convert the address of our function to a file offset, by the segments of the executable, which is
- * the first object.
+ * Convert the address of our function to a file offset, by the segments of the executable. Then
+ * stop, because the executable is the first object that dl_iterate_phdr() visits.
  */
 static int find_offset(struct dl_phdr_info *info, size_t size, void *data)
 {

@@ -64,8 +64,8 @@ bool copies_in_file(const struct copies *copies, const uint64_t *dev, uint64_t i
  */
 const uint8_t *copies_at(const struct copies *copies, const uint8_t *bytes, size_t n, size_t at);
 /*
- * Return the index of the first copied breakpoint at or after @at, with its *@original bytes, or @n
- * if there is none.
+ * Return the index of the first copied breakpoint at or after @at, and set *@original to its
+ * original bytes. Return @n if there is none.
  */
 size_t copies_next(const struct copies *copies, const uint8_t *bytes, size_t n, size_t at,
 		   const uint8_t **original);

@@ -119,8 +119,8 @@ static void explain(const struct counters *c, const struct event_spec *spec, int
 }
 
 /*
- * Return whether the error does not depend on the CPU. The event is then counted on no CPU, instead
- * of on those that were opened before the error.
+ * Return whether the error has nothing to do with the CPU. The event is then counted on no CPU,
+ * instead of only on the CPUs before the error.
  */
 static bool is_general(int err)
 {
@@ -222,7 +222,10 @@ static int find_cpus(struct counters *c)
 	FILE *f;
 	int err = -ENODATA;
 
-	/* CPU numbers may have gaps: use the kernel's bound instead of the count. */
+	/*
+	 * CPU numbers may have gaps. So use the highest possible number, if the kernel reports it,
+	 * instead of the number of CPUs.
+	 */
 	c->ncpus = configured > 0 ? (uint32_t)configured : 1;
 	f = fopen("/sys/devices/system/cpu/possible", "re");
 	if (f) {

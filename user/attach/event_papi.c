@@ -23,7 +23,8 @@ enum where {
 	INTEL_L2, /* Intel CPUs with two cache levels */
 	INTEL_L3,
 	AMD,
-	ARM, /* a name in the directory of the PMU, as the architecture defines it */
+	/* arm64 CPUs; `event` is a name in the PMU's directory, as the architecture defines it */
+	ARM,
 };
 
 struct preset {

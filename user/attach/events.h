@@ -17,7 +17,7 @@
  *   INST_RETIRED:ANY_P, ...             libpfm4's names for this CPU, if it is installed
  *
  * All events count in user space and in the kernel unless a modifier says otherwise (PAPI itself
- * counts user space only: PAPI_TOT_INS:u is its PAPI_TOT_INS).
+ * counts user space only: its PAPI_TOT_INS is PAPI_TOT_INS:u here).
  */
 #ifndef ATTACH_EVENTS_H
 #define ATTACH_EVENTS_H

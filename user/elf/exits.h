@@ -15,10 +15,7 @@
 
 #define EXITS_MAX 48
 
-/*
- * How to handle jumps out of the function. With each value, more jumps are followed than with the
- * one before.
- */
+/* How to handle jumps out of the function. Each value allows more jumps than the value before. */
 enum exits_follow {
 	EXITS_FOLLOW_NONE, /* follow no jump: a function with such jumps has unknown exits */
 	/* follow conditional jumps, which lead to a cold part of the same function */

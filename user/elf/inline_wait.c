@@ -130,8 +130,15 @@ enum value_how { VALUE_UNKNOWN, VALUE_REGISTER, VALUE_STACK, VALUE_CODE };
 /* Contents of a register or a stack slot, in terms of the registers' values at the probe. */
 struct value {
 	uint8_t how;
-	uint8_t reg; /* VALUE_REGISTER: its contents plus @add; VALUE_STACK: base of the slot */
-	/* VALUE_STACK: offset of the slot from the base; VALUE_CODE: from the function's start */
+	/*
+	 * VALUE_REGISTER: the value is the contents of this register plus `add`; VALUE_STACK: base
+	 * register of the slot
+	 */
+	uint8_t reg;
+	/*
+	 * VALUE_STACK: offset of the slot from the base; VALUE_CODE: offset of the address from the
+	 * function's start
+	 */
 	int64_t add;
 };
 

@@ -35,7 +35,8 @@ enum insn_flow {
 struct insn_step {
 	struct insn insn;
 	enum insn_flow flow;
-	int64_t target; /* FLOW_BRANCH, FLOW_JUMP: offset of the target from the first byte */
+	/* FLOW_BRANCH, FLOW_JUMP: offset of the target from the first byte of the decoded bytes */
+	int64_t target;
 };
 
 struct insn_decoder {
@@ -279,7 +280,8 @@ static void x86_flow(const cs_insn *ci, enum insn_class class, struct insn_step 
 }
 
 /*
- * Return whether binutils omit the suffix q. In 64-bit code, these instructions have only one size.
+ * Return whether binutils omit the suffix q of this instruction, because it has only one size in
+ * 64-bit code.
  */
 static bool x86_drops_q(unsigned int id)
 {
@@ -289,7 +291,10 @@ static bool x86_drops_q(unsigned int id)
 
 /* --- arm64 ----------------------------------------------------------------------------------- */
 
-/* Classify by fixed bits. On arm64, uprobes simulate branches, literal loads and nop. */
+/*
+ * Classify by fixed bits. On arm64, uprobes simulate branches and nop. They also simulate adr and
+ * loads of literals, which count as single-stepped here.
+ */
 static void arm64_step(uint32_t w, int64_t at, struct insn_step *step)
 {
 	/* The first entry for which (w & mask) == bits applies. */

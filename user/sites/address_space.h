@@ -129,7 +129,7 @@ const char *address_space_untraced(struct address_spaces *spaces,
 const char *address_spaces_keep(struct address_spaces *spaces, const char *text);
 /*
  * Return whether the process is known to run OpenMP tasks. After address_spaces_tasks_unseen(),
- * return instead whether the process calls functions that create tasks.
+ * also return true if the process calls functions that create tasks.
  */
 bool address_space_tasks(const struct address_spaces *spaces, const struct address_space *space);
 /* Note that from now on, not all processes have the probes that see tasks. */
@@ -223,7 +223,7 @@ uint32_t address_space_site(struct address_spaces *spaces, struct address_space 
 struct address_space_return {
 	uint64_t ip;
 	uint64_t ino; /* 0: not in a file */
-	uint64_t offset; /* of `ip`, in the file */
+	uint64_t offset; /* offset of `ip` in the file */
 	uint32_t dev;
 	/* The kernel could not read the mappings; the other members are 0. */
 	bool unseen;
@@ -247,7 +247,7 @@ uint32_t address_space_label_site(struct address_spaces *spaces, struct address_
 /* The position in a file of the call before the return address @ip. */
 struct address_space_code {
 	const struct module *module;
-	uint64_t offset; /* of the return address, in the file */
+	uint64_t offset; /* offset of the return address in the file */
 	uint64_t vaddr; /* linked address in the call: one less than the return address */
 };
 
@@ -300,8 +300,9 @@ const char *address_space_object_name(struct address_spaces *spaces,
 void address_spaces_mark_used(struct address_spaces *spaces);
 /*
  * Prepare to close the module's file: look up the names of its call sites that have no name yet,
- * and make the symboliser close the file. Return false if the file must stay open: looking up takes
- * too long (call this function again later), or some names will be looked up at the end.
+ * and make the symboliser close the file. Return false if the file must stay open: looking up the
+ * names takes too long (call this function again later), or some names will be looked up at the
+ * end.
  */
 bool address_spaces_settle_module(struct address_spaces *spaces, struct module *module);
 /*
@@ -337,7 +338,7 @@ uint64_t address_spaces_line(struct address_spaces *spaces, uint32_t site, uint3
  */
 bool address_spaces_compact(struct address_spaces *spaces, uint32_t a, uint32_t b);
 /*
- * Return whether the function around a call site is so small that it may contain nothing but a
+ * Return whether the function around a call site is so small that it possibly contains only a
  * barrier. Return true if its size is unknown.
  */
 bool address_spaces_small(struct address_spaces *spaces, uint32_t site);

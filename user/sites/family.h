@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Barrier families and their functions. For each function at which threads wait for each other, the
- * table says how it is probed, where the barrier object is, and what releases the threads. To add a
- * function, add a row to the table in family.c.
+ * table says how it is probed, where the barrier object is, and where the raw barrier word is. To
+ * add a function, add a row to the table in family.c.
  */
 #ifndef SITES_FAMILY_H
 #define SITES_FAMILY_H
@@ -236,8 +236,8 @@ const char *family_list(uint32_t bits, char *out, size_t size);
 const char *family_kind_name(uint8_t kind);
 
 /*
- * The C library that determines the layout of barrier objects. It is found by struct elf_traits of
- * the file that contains the probed function.
+ * The C library that determines the layout of barrier objects. It is derived from the struct
+ * elf_traits of the file that contains the probed function.
  */
 enum family_libc {
 	FAMILY_LIBC_UNKNOWN = 0,

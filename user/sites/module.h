@@ -137,7 +137,7 @@ struct module {
 	 * threads of an episode.
 	 */
 	bool tbb;
-	bool inlined_waits; /* the file has inlined waits of C++20 that could not be found */
+	bool inlined_waits; /* the file may have inlined waits of C++20 that are not traced */
 	/* Families of the parallel regions that the file begins, as bits 1 << number. */
 	uint32_t regions;
 	struct returns returns; /* addresses to which the functions of these regions return */
@@ -154,7 +154,7 @@ struct module {
 	/* the names that the file imports, one after the other; NULL: not read yet */
 	char *imports;
 	size_t imports_len;
-	/* Notes of the code that attaches probes. */
+	/* The following members are written by the code that attaches probes. */
 	bool in_target; /* a process that is traced, or may be, runs the file */
 	bool attached;
 	uint64_t attached_ns; /* time of the first probe, CLOCK_MONOTONIC */

@@ -317,7 +317,7 @@ static void find_untraced(struct module *m)
 
 /*
  * Return whether a program without names contains the message that std::thread::scope() prints when
- * a thread panics. Only a part of a large program is searched.
+ * a thread panics. Only the first 8 MiB of the section .rodata are searched.
  */
 static bool has_scope_text(const struct module *m)
 {
