@@ -137,8 +137,8 @@ static int attach_fault(struct attach *a, struct bpf_program *program, uint64_t 
 }
 
 /*
- * Attach the programs for page faults. If that fails, time in page faults counts as time on a CPU:
- * report that and continue, unless these programs also serve as counters.
+ * Attach the programs for page faults. If that fails, time in page faults counts as time on a CPU.
+ * Store the reason in account_reason. Return an error only if a counter needs these programs.
  */
 static int attach_faults(struct attach *a)
 {

@@ -88,7 +88,7 @@ static int claim_probe_site(struct attach *a, int fd, uint64_t offset, uint32_t 
 		       : 0;
 }
 
-/* Add a link. @file is the open file with the probes of @fd. */
+/* Add the link @fd to the list. @file is the open file that contains the link's probes. */
 static int add_link(struct attach *a, int fd, int file, int pid, uint64_t probe_groups)
 {
 	struct stat st = { 0 };
@@ -99,7 +99,7 @@ static int add_link(struct attach *a, int fd, int file, int pid, uint64_t probe_
 		link_close(fd);
 		return -ENOMEM;
 	}
-	/* Without the file's identity, the link stays until tracing ends. */
+	/* Without the file's identity, attach_remove_file() cannot find the link. */
 	if (fstat(file, &st))
 		st.st_ino = 0;
 	a->links[a->nlinks++] = (struct attach_link){ .fd = fd,
@@ -124,7 +124,7 @@ static int all_or_none(struct attach *a, uint32_t before, int err)
 /* Return the probe group of a spec for attach_link.probe_groups. */
 static uint64_t probe_group_of(const struct sbt_spec *spec)
 {
-	/* No crossings are reported at markers, task creation, turns and semaphores. */
+	/* Probes with these roles report no crossings, so they belong to no probe group. */
 	if (spec->role == SBT_ROLE_MARK_THREAD || spec->role == SBT_ROLE_MARK_ACCESS ||
 	    spec->role == SBT_ROLE_TASK || spec->role == SBT_ROLE_TURN ||
 	    spec->role == SBT_ROLE_SEM_WAIT)
@@ -166,8 +166,8 @@ static int put(struct attach *a, struct bpf_program *program, int fd, const uint
 				   : LINK_ATTACH_MULTI;
 
 		/*
-		 * If the kernel filtered by thread, the hits of all other threads would be lost
-		 * without a message.
+		 * Limit the link to a process only if the kernel filters by process. A filter by
+		 * thread would silently lose the hits of the other threads.
 		 */
 		pid = pid_of(a, type, pid);
 		return add_link(a, link_multi(prog_fd, type, fd, offsets, n, pid, number), fd, pid,
@@ -270,7 +270,7 @@ int attach_probe_site(struct attach *a, const struct attach_probe_site *p, int p
 			  (uint32_t)number, probe_group);
 		return tag_links(a, before, p->tag, err);
 	}
-	/* Never use a return probe instead: the probed functions may unwind. */
+	/* Never use a return probe instead: it breaks functions that unwind their stack. */
 	if (exits && !pair && !p->nexits && p->spec.role != SBT_ROLE_OUTLINED)
 		return -ENOTSUP;
 	/*
@@ -279,8 +279,9 @@ int attach_probe_site(struct attach *a, const struct attach_probe_site *p, int p
 	 */
 	if (pair || (exits && !p->nexits))
 		/*
-		 * The exits are attached by attach_end(), or are unknown. Even without exits, the
-		 * probe shows which threads are in a team.
+		 * attach_end() attaches the exits, or this is an outlined function with unknown
+		 * exits. Even without exits, the probe at its entry shows which threads are in a
+		 * team.
 		 */
 		err = 0;
 	else if (exits)
@@ -450,7 +451,9 @@ static int put_group(struct attach *a, const struct attach_group *g, int pid, ui
 	return err;
 }
 
-/* Claim the probe sites of the group for its number. Return the number or -errno. */
+/*
+ * Record the entries of the group as probe sites of its spec. Return the spec's number or -errno.
+ */
 static int claim_group(struct attach *a, const struct attach_group *g)
 {
 	int number, err = 0;
@@ -521,8 +524,9 @@ int attach_turns(struct attach *a, const struct attach_group *turns, int pid)
 int attach_sems(struct attach *a, const struct attach_group *sems, int pid)
 {
 	/*
-	 * Barriers made of semaphores are only reported. Their probes must not displace probes on
-	 * other functions.
+	 * Without cookies, a probe can prevent another probe at the same offset in its page. Probes
+	 * on semaphores only help to report barriers made of semaphores, so they must not displace
+	 * others.
 	 */
 	if (!a->cookies)
 		return -ENOTSUP;

@@ -19,13 +19,15 @@
 const char *attach_method_name(enum attach_method method);
 
 struct attach_options {
-	struct sbt_config config; /* attach_new() sets self, nrings and by_exit */
+	/* attach_new() sets the members that depend on the kernel and on the other options */
+	struct sbt_config config;
 	enum attach_method first; /* the attach method that is tried first */
 	bool discover; /* find unnamed barriers: attach_waits() will be used */
 	bool discover_futex; /* also find barriers on futexes: attach_futexes() will be used */
 	bool account; /* account for the time of threads */
 	uint32_t ncounters; /* number of counters; set their fds with attach_set_counter() */
-	uint32_t plain_counters; /* bit mask: software events, which are never multiplexed */
+	/* bit mask of the counters of software events, which are never multiplexed */
+	uint32_t plain_counters;
 	/* Bit masks of plain counters that the accounting itself counts. They need no fds. */
 	uint32_t switch_counters, fault_counters;
 	size_t ring_bytes; /* size of a CPU's ring; rounded up to a power of two of pages */
@@ -58,7 +60,7 @@ const char *attach_reason(const struct attach *attach);
 
 /* The entry and exits of a function in a file. */
 struct attach_probe_site {
-	int fd; /* the file; the caller may close it afterwards */
+	int fd; /* the file; the caller may close it after the call */
 	struct sbt_spec spec; /* what the probe is for */
 	uint64_t entry; /* file offset */
 	uint32_t nexits; /* 0: unknown */
@@ -78,16 +80,19 @@ struct attach_probe_site {
 int attach_probe_site(struct attach *attach, const struct attach_probe_site *probe_site, int pid,
 		      bool by_exit);
 /*
- * Attach the end of a crossing that begins at another probe site with the same spec
- * (SBT_SPEC_PAIR): probes at the exits of @probe_site. Errors as for attach_probe_site().
+ * Attach probes at the exits of @probe_site. A hit ends a crossing that began at another probe site
+ * with the same spec (SBT_SPEC_PAIR). Errors as for attach_probe_site().
  */
 int attach_end(struct attach *attach, const struct attach_probe_site *probe_site, int pid);
 /*
- * Read the chain of return addresses that sbt_crossing.ip names (SBT_CHAIN_NAME). Return 0, or
- * -errno if it was evicted.
+ * Read the chain of return addresses with this name, which is in sbt_crossing.ip (SBT_CHAIN_NAME).
+ * Return 0, or -errno if the chain was evicted from its map.
  */
 int attach_chain(const struct attach *attach, uint64_t name, struct sbt_chain *out);
-/* Set the rule to find the caller of the code at @ip of a process. Return 0 or -errno. */
+/*
+ * Set the rule by which the BPF programs find the caller of the code at @ip in a process. Return 0
+ * or -errno.
+ */
 int attach_frame_rule(struct attach *attach, uint32_t tgid, uint32_t inc, uint64_t ip,
 		      const struct sbt_frame_rule *rule);
 /*
@@ -149,7 +154,7 @@ int attach_returns(struct attach *attach, int fd, const uint64_t *offsets, uint3
 
 /* Functions of one file with the same spec. */
 struct attach_group {
-	int fd; /* the file; the caller may close it afterwards */
+	int fd; /* the file; the caller may close it after the call */
 	struct sbt_spec spec;
 	uint32_t nentries, nexits;
 	const uint64_t *entries, *exits; /* file offsets */
@@ -160,12 +165,12 @@ struct attach_group {
 /*
  * Attach probes to functions in which threads wait for other threads, and to functions that wake
  * such threads (@wakes; NULL: none), for one process, or for all processes that run the file (@pid
- * 0). All groups belong to one file. Attach all groups or none, never as return probes. Return 0 or
- * -errno as attach_probe_site().
+ * 0). All groups belong to one file. Attach all groups or none. Return probes are never used.
+ * Return 0 or -errno as attach_probe_site().
  */
 int attach_waits(struct attach *attach, const struct attach_group *groups, uint32_t n,
 		 const struct attach_group *wakes, int pid);
-/* Kinds of probes on waits, to remove them from one process. */
+/* Kinds of probes on waits. attach_waits_remove() removes the probes of one kind. */
 enum attach_waits_kind {
 	/* waits on condition variables, and joins that were attached together with them */
 	ATTACH_WAITS_ALL = 1,
@@ -186,7 +191,8 @@ int attach_turns(struct attach *attach, const struct attach_group *turns, int pi
  */
 int attach_sems(struct attach *attach, const struct attach_group *sems, int pid);
 /*
- * Remove the probes of @kind from @n processes, and clear the present waits of their threads. The
+ * Remove the probes of @kind from @n processes. For ATTACH_WAITS_ALL and ATTACH_WAITS_SEMS, also
+ * clear the present waits of their threads, because the ends of these waits will not be seen. The
  * kernel removes the breakpoints soon after this function returns. Return 0 or -ENOMEM.
  */
 int attach_waits_remove(struct attach *attach, const uint32_t *tgids, uint32_t n,
@@ -194,13 +200,13 @@ int attach_waits_remove(struct attach *attach, const uint32_t *tgids, uint32_t n
 /* Return whether the process is traced, and set *@inc to its incarnation. */
 bool attach_traces(const struct attach *attach, uint32_t tgid, uint32_t *inc);
 /*
- * Return how often the process hit probes and that was no crossing (sbt_proc.looks). Return 0 if
- * that is unknown or if the process has exited.
+ * Return how often the process hit probes on condition variables and turns without a crossing
+ * (sbt_proc.looks). Return 0 if the number is unknown or if the process has exited.
  */
 uint64_t attach_looks(const struct attach *attach, uint32_t tgid, uint32_t inc);
 /*
  * Remove the probes with this tag (attach_probe_site.tag) that the process hits. Set *@for_all if
- * other processes also hit some of these probes. The kernel removes the breakpoints soon after this
+ * some of these probes are for all processes. The kernel removes the breakpoints soon after this
  * function returns. Return 0 or -ENOMEM.
  */
 int attach_remove_tagged(struct attach *attach, uint64_t tag, uint32_t tgid, bool *for_all);
@@ -215,7 +221,7 @@ int attach_futexes(struct attach *attach);
  */
 bool attach_filters_process(const struct attach *attach);
 /*
- * Set the verdict on an object of a traced process: is it a barrier (SBT_OBJECT_*)? Return 0 or
+ * Set the verdict on whether an object of a traced process is a barrier (SBT_OBJECT_*). Return 0 or
  * -errno.
  */
 int attach_classify(struct attach *attach, uint32_t tgid, uint32_t inc, uint64_t object,
@@ -239,8 +245,8 @@ void attach_code_changed(struct attach *attach);
 /* Probe the function at @offset that creates barriers. @fd is the open file. */
 int attach_made(struct attach *attach, int fd, uint64_t offset, int pid);
 /*
- * Set whether every creation of a barrier is probed. If so, the words that were read from a barrier
- * stay valid until a barrier is created at that address again.
+ * Set whether every creation of a barrier is probed. If so, the raw words that were read from a
+ * barrier stay valid until a barrier is created at that address again.
  */
 void attach_keep_words(struct attach *attach, bool on);
 
@@ -282,9 +288,10 @@ int attach_teams_unknown(struct attach *attach, uint32_t tgid);
 void attach_forked(const struct attach *attach, uint32_t tgid, uint64_t *thread_ns,
 		   uint64_t *child_ns);
 /*
- * Record that the program in this file was examined: processes that run it need not be stopped for
- * the examination, and -a may trace them. @flags: SBT_PROC_EXCLUDED, SBT_PROC_BY_EXIT. @settled:
- * the program's libraries were also examined; otherwise they are still reported.
+ * Record that the program in this file was examined, so that -a may trace processes that run it.
+ * @flags: SBT_PROC_EXCLUDED, SBT_PROC_BY_EXIT. @settled: the program's libraries were also
+ * examined. Then, for SBT_VERDICT_NS, a process that executes the program is not stopped, and its
+ * libraries are not reported.
  */
 int attach_know_program(struct attach *attach, uint32_t dev, uint64_t ino, uint32_t flags,
 			bool settled);
@@ -294,12 +301,13 @@ void attach_forget_program(struct attach *attach, uint32_t dev, uint64_t ino);
 void attach_arm(struct attach *attach, bool on);
 void attach_counts(const struct attach *attach, struct sbt_counts *out);
 /*
- * Return the number of crossings that should have reached user space. Each thread counts its own
- * crossings.
+ * Return the number of crossings that should have reached user space: the crossings of exited
+ * threads and the refused crossings, which are in @counts, and those that the living threads have
+ * counted.
  */
 uint64_t attach_produced(const struct attach *attach, const struct sbt_counts *counts);
 
-/* Call @each for every traced process that is known. Some may have exited. */
+/* Call @each for every traced process. Some of them may have exited. */
 void attach_each_process(const struct attach *attach, void (*each)(void *ctx, uint32_t tgid),
 			 void *ctx);
 /* Return the descriptor of the map of processes, for the guard. */
@@ -349,7 +357,10 @@ int attach_exclude(struct attach *attach, uint32_t tgid, uint32_t inc, uint64_t 
  */
 uint64_t attach_probe_groups_with(const struct attach *attach, uint32_t tgid,
 				  uint64_t probe_groups);
-/* Return those of @probe_groups that have probes only for this process, or no probes. */
+/*
+ * Return those of @probe_groups that have probes only for this process. The group of futexes, which
+ * has no probes, is included.
+ */
 uint64_t attach_own_probe_groups(const struct attach *attach, uint32_t tgid, uint64_t probe_groups);
 /* Return whether the thread's present barrier, or its whole process, is no longer recorded. */
 bool attach_is_detached(const struct attach *attach, const struct sbt_thread *thread);
@@ -366,7 +377,7 @@ struct attach_removal {
 int attach_remove(struct attach *attach, const struct attach_removal *removals, uint32_t n);
 /*
  * Like attach_remove(), for all probes in the file @dev, @ino (fstat()). Probes in a file keep its
- * file system busy.
+ * file system busy, so that it cannot be unmounted.
  */
 int attach_remove_file(struct attach *attach, dev_t dev, ino_t ino);
 
@@ -387,8 +398,8 @@ int attach_set_counter(struct attach *attach, uint32_t number, uint32_t cpu, int
 /* Begin to account for the existing threads of traced processes. Return 0 or -errno. */
 int attach_account_found(struct attach *attach);
 /*
- * After attach_stop(): for each living thread, call @each with its time and counts from its last
- * departure to @end_ns.
+ * After attach_stop(): for each living thread that has crossed a barrier and is not inside one,
+ * call @each with its time and counts from its last departure to @end_ns.
  */
 void attach_each_tail(const struct attach *attach, uint64_t end_ns,
 		      void (*each)(void *ctx, const struct sbt_crossing_full *tail), void *ctx);
@@ -400,7 +411,7 @@ uint64_t attach_fault_outside_ns(const struct attach *attach);
 /* Get the name that a task had when it blocked a thread. Return 0 or -errno. */
 int attach_task_name(const struct attach *attach, uint32_t tid, struct sbt_name *out);
 int attach_file_name(const struct attach *attach, uint64_t inode, struct sbt_file_name *out);
-/* Get the file name of the mapping in which a page fault occurred; its mode is SBT_MAPPING_*. */
+/* Get the file name of the mapping in which a page fault occurred. out->mode is SBT_MAPPING_*. */
 int attach_mapping_name(const struct attach *attach, uint32_t tgid, uint64_t addr,
 			struct sbt_file_name *out);
 /*
@@ -436,29 +447,30 @@ uint64_t attach_summed(const struct attach *attach);
 struct attach_price {
 	double ns; /* NAN: unknown */
 	/*
-	 * The part of `ns` that sbt_crossing.handler_ns and sbt_sums.handler_ns include, too. NAN:
+	 * The part of `ns` that is also in sbt_crossing.handler_ns and sbt_sums.handler_ns. NAN:
 	 * unknown.
 	 */
 	double handler_ns;
 };
 
 /*
- * Measure the cost of one crossing for a traced thread on sbt-trace's own code. Programs, attach
- * method and kind of instruction are the same as for the traced program. The result is the lower
- * quartile of several runs. @drain is called between runs to empty the rings.
+ * Measure the cost of one crossing for a traced thread on sbt-trace's own code. The programs and
+ * the attach method are the same as for the traced program. All other probes are removed first. The
+ * result is the lower quartile of several runs. @drain is called between runs to empty the rings.
  */
 struct attach_price attach_calibrate(struct attach *attach, bool stepped, bool by_exit,
 				     void (*drain)(void *ctx), void *ctx);
 
 /*
  * Return the cost (ns) that one crossing still has in a process that hits probes but is not
- * recorded. May be called whenever attach_calibrate_quick() may be called.
+ * recorded. This needs the same probe as attach_calibrate_quick().
  */
 double attach_calibrate_excluded(struct attach *attach, void (*drain)(void *ctx), void *ctx);
 
 /*
  * Measure the cost of one crossing for the most common instruction, with the probe that
- * attach_new() left on sbt-trace itself. This takes a few milliseconds and is always allowed.
+ * attach_new() left on sbt-trace itself. This takes a few milliseconds. It must be called before
+ * attach_calibrate() or attach_remove_probes() removes that probe.
  */
 struct attach_price attach_calibrate_quick(struct attach *attach, void (*drain)(void *ctx),
 					   void *ctx);

@@ -17,8 +17,8 @@
 
 /*
  * Two functions that look like barriers to a probe. Their first argument is the object's address,
- * which they do not access. Only the first instruction differs: the kernel emulates push, but must
- * single-step mov.
+ * which they do not access. They differ in the first instruction, which is probed: the kernel
+ * emulates push and nop, but must single-step mov.
  */
 #if defined(__x86_64__)
 __asm__(".text\n"
@@ -69,8 +69,8 @@ struct find {
 };
 
 /*
- * Convert the address of our function to a file offset, by the segments of the executable, which is
- * the first object.
+ * Convert the address of our function to a file offset, by the segments of the executable. Then
+ * stop, because the executable is the first object that dl_iterate_phdr() visits.
  */
 static int find_offset(struct dl_phdr_info *info, size_t size, void *data)
 {

@@ -10,7 +10,10 @@
 #include "base/array.h"
 #include "base/grow.h"
 
-/* Initial number of probes, large enough for malloc() to use mmap(), which leaves no holes. */
+/*
+ * Initial size of the array of probes. It is so large that malloc() uses mmap(), and growing the
+ * array leaves no holes in the heap.
+ */
 #define COPIES_FIRST 2048
 
 #if defined(__aarch64__)

@@ -40,7 +40,10 @@ struct copies {
 	struct copies_probe *probes;
 	uint32_t n, max;
 	struct hash of_probe_site; /* file and offset -> 1 + the number of the probe there */
-	/* by the byte after the breakpoint: 1 + the number of a probe; 0: none */
+	/*
+	 * by the byte after the breakpoint: 1 + the number of the first probe in the list (`next`)
+	 * with this byte; 0: none
+	 */
 	uint32_t first[256];
 };
 
@@ -57,12 +60,12 @@ void copies_note(struct copies *copies, int fd, const uint64_t *offsets, uint32_
 bool copies_in_file(const struct copies *copies, const uint64_t *dev, uint64_t inode);
 /*
  * Return the original bytes of the copied breakpoint at @bytes[@at] (SBT_BREAKPOINT_BYTES), or NULL
- * if there is no breakpoint, or if it may not be ours.
+ * if there is no breakpoint, or if the bytes around it do not identify one of our probes.
  */
 const uint8_t *copies_at(const struct copies *copies, const uint8_t *bytes, size_t n, size_t at);
 /*
- * Return the index of the first copied breakpoint at or after @at, with its *@original bytes, or @n
- * if there is none.
+ * Return the index of the first copied breakpoint at or after @at, and set *@original to its
+ * original bytes. Return @n if there is none.
  */
 size_t copies_next(const struct copies *copies, const uint8_t *bytes, size_t n, size_t at,
 		   const uint8_t **original);

@@ -44,7 +44,7 @@ static int open_event(const struct event_spec *spec, uint32_t cpu)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Return whether any online CPU can count cycles. If not, the kernel knows no PMU. */
+/* Return false if no online CPU has an event for cycles: the kernel then knows no PMU. */
 static bool has_pmu(const struct counters *c)
 {
 	const struct event_spec cycles = { .type = PERF_TYPE_HARDWARE,
@@ -119,8 +119,8 @@ static void explain(const struct counters *c, const struct event_spec *spec, int
 }
 
 /*
- * Return whether the error is one that does not depend on the CPU. If so, the event is counted on
- * no CPU, because counts from only some CPUs would be partial.
+ * Return whether the error has nothing to do with the CPU. The event is then counted on no CPU,
+ * instead of only on the CPUs before the error.
  */
 static bool is_general(int err)
 {
@@ -222,7 +222,10 @@ static int find_cpus(struct counters *c)
 	FILE *f;
 	int err = -ENODATA;
 
-	/* CPU numbers may have gaps: use the kernel's bound instead of the count. */
+	/*
+	 * CPU numbers may have gaps. So use the highest possible number, if the kernel reports it,
+	 * instead of the number of CPUs.
+	 */
 	c->ncpus = configured > 0 ? (uint32_t)configured : 1;
 	f = fopen("/sys/devices/system/cpu/possible", "re");
 	if (f) {

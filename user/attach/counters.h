@@ -15,7 +15,7 @@
 struct counters; /* opaque */
 
 /*
- * Open the available events of @n events on every online CPU. They count from now on, without
+ * Open those of @n events that are available, on every online CPU. They count from now on, without
  * samples, and are read with PERF_FORMAT_TOTAL_TIME_ENABLED and _RUNNING. An event that is not
  * available on any CPU is dropped, with a reason. @specs is copied. Return 0 even if all were
  * dropped, or -errno.
@@ -34,16 +34,16 @@ bool counters_has(const struct counters *c, uint32_t event);
 
 /*
  * Return a sentence that says why the event is not counted. If the event is counted on some CPUs
- * (counters_has()), the sentence names the online CPUs on which it is not counted, and why; "" if
- * there are none. Events of threads on those CPUs are not counted.
+ * (counters_has()), the sentence says on how many, names the first online CPU on which it is not
+ * counted, and says why. Return "" if the event is counted on all online CPUs.
  */
 const char *counters_reason(const struct counters *c, uint32_t event);
 
 /* Return a number above all CPU numbers. */
 uint32_t counters_ncpus(const struct counters *c);
 /*
- * Return the perf event for this CPU, or -1 if there is none (the CPU is offline, or of another
- * kind). @c owns it.
+ * Return the perf event for this CPU, which @c owns. Return -1 if there is none: the CPU is offline
+ * or does not have the event, or the accounting counts the event (counters_kept()).
  */
 int counters_fd(const struct counters *c, uint32_t event, uint32_t cpu);
 

@@ -43,7 +43,7 @@ static void close_all(struct closing *c)
 	pthread_t threads[HANDS];
 	sigset_t all, old;
 
-	/* Signals must reach the main thread. */
+	/* Block signals in the new threads, because signals must reach the main thread. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	while (hands < HANDS && hands + 1 < n &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Parsers for each kind of event name, only for use within attach/. @spec->name is the name to
- * resolve. @why receives a sentence for the user.
+ * Parsers for each kind of event name, only for use within attach/. @name is the name to resolve,
+ * and @spec receives the event. @why receives a sentence for the user.
  */
 #ifndef ATTACH_EVENT_NAMES_H
 #define ATTACH_EVENT_NAMES_H
@@ -11,22 +11,25 @@
 
 /* All parsers return 0, -ENOENT for a name of another kind, or -EINVAL with a sentence in @why. */
 
-/* The kernel's generic hardware, software and cache events. */
+/* Parse a name of the kernel's generic hardware, software or cache events. */
 int event_generic(struct event_spec *spec, const char *name);
 int event_generic_each(int (*each)(void *ctx, const char *name), void *ctx);
 
-/* PMU/.../; anything after the second slash is ignored. */
+/* Parse PMU/.../; anything after the second slash is ignored. */
 int event_pmu(const struct events_host *host, struct event_spec *spec, const char *name, char *why,
 	      size_t len);
-/* A name in the events directory of a PMU of the CPUs. */
+/* Parse a name in the events directory of one of the CPUs' PMUs. */
 int event_pmu_bare(const struct events_host *host, struct event_spec *spec, const char *name,
 		   char *why, size_t len);
 int event_pmu_each(const struct events_host *host, int (*each)(void *ctx, const char *name),
 		   void *ctx);
-/* Set @spec->why if the PMU of @spec->type counts for a whole package, and so not by thread. */
+/*
+ * Set @spec->why if the PMU of @spec->type counts for several CPUs together, and so not for one
+ * thread.
+ */
 void event_pmu_check(const struct events_host *host, struct event_spec *spec);
 
-/* PAPI presets. @spec->why is set if the event does not exist on this machine. */
+/* Parse the name of a PAPI preset. Set @spec->why if its event does not exist on this machine. */
 int event_papi(const struct events_host *host, struct event_spec *spec, const char *name, char *why,
 	       size_t len);
 int event_papi_each(int (*each)(void *ctx, const char *name), void *ctx);

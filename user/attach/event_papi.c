@@ -23,7 +23,8 @@ enum where {
 	INTEL_L2, /* Intel CPUs with two cache levels */
 	INTEL_L3,
 	AMD,
-	ARM, /* a name in the directory of the PMU, as the architecture defines it */
+	/* arm64 CPUs; `event` is a name in the PMU's directory, as the architecture defines it */
+	ARM,
 };
 
 struct preset {
@@ -119,7 +120,7 @@ static bool fits(const struct events_host *host, enum where where)
 	return false;
 }
 
-/* Resolve a preset. Return -ENOENT if this machine does not have its event. */
+/* Resolve a preset. Return -ENOENT if this machine does not have the preset's event. */
 static int resolve(const struct events_host *host, struct event_spec *spec, const struct preset *p,
 		   char *why, size_t len)
 {

@@ -269,7 +269,7 @@ static const char *slash_modifier(const char *name)
 	return slash ? slash + 1 : "";
 }
 
-/* Reset an unavailable event, and keep the reason in *@spec. */
+/* Reset *@spec, which describes an unavailable event, except for the reason in `why`. */
 static void absent(struct event_spec *spec)
 {
 	char why[sizeof(spec->why)];
@@ -387,7 +387,7 @@ static int read_list(struct reader *r, char *text)
 	}
 	if (!*trimmed(text))
 		return event_fail(r->why, r->len, "no event is named");
-	/* Otherwise the rest of the list would be taken for a part of the name. */
+	/* Without the second slash, the rest of the list would be taken for a part of the name. */
 	if (slashes & 1)
 		return event_fail(r->why, r->len, "the second slash is missing: PMU/event/");
 	for (; !last; text = end + 1) {

@@ -17,7 +17,7 @@
  *   INST_RETIRED:ANY_P, ...             libpfm4's names for this CPU, if it is installed
  *
  * All events count in user space and in the kernel unless a modifier says otherwise (PAPI itself
- * counts user space only: PAPI_TOT_INS:u is its PAPI_TOT_INS).
+ * counts user space only: its PAPI_TOT_INS is PAPI_TOT_INS:u here).
  */
 #ifndef ATTACH_EVENTS_H
 #define ATTACH_EVENTS_H
@@ -35,7 +35,7 @@ const char *event_source_name(enum event_source source);
 
 struct event_spec {
 	char name[64]; /* as in the list, with modifiers: printable ASCII */
-	char what[96]; /* description: "raw 0x1a2"; notes approximations */
+	char what[96]; /* description, such as "raw 0x1a2"; says if the event is only approximate */
 	char why[192]; /* why the event is not available here; or "" */
 	uint32_t type; /* this and the next members: fields of struct perf_event_attr */
 	uint64_t config, config1, config2;
@@ -46,7 +46,7 @@ struct event_spec {
 
 enum events_cpu { EVENTS_CPU_OTHER, EVENTS_CPU_INTEL, EVENTS_CPU_AMD, EVENTS_CPU_ARM };
 
-/* The machine that names depend on. The strings are borrowed. */
+/* The properties of a machine on which the meaning of names depends. The strings are borrowed. */
 struct events_host {
 	const char *devices; /* the directory of the PMUs */
 	const char *libpfm; /* libpfm4's library, for dlopen(); NULL: do not use it */
@@ -70,8 +70,9 @@ int events_parse_on(const struct events_host *host, const char *list, struct eve
 		    uint32_t max, uint32_t *n, char *why, size_t len);
 
 /*
- * Call @each for every name in a table or in the PMUs' directory (not for raw numbers and libpfm4's
- * names) until @each returns a value other than 0. Return that value.
+ * Call @each for every generic event, every event in the PMUs' directories and every PAPI preset
+ * (not for raw numbers and libpfm4's names) until @each returns a value other than 0. Return that
+ * value.
  */
 int events_each(const struct events_host *host,
 		int (*each)(void *ctx, const struct event_spec *spec), void *ctx);

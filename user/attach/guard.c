@@ -112,18 +112,18 @@ static void __attribute__((noreturn)) guard(int procs, int parent)
 	while (n < 0 && errno == EINTR);
 	if (n == 1) {
 		/*
-		 * sbt-trace ends normally, and its caller may wait for COMMAND. Look once for
-		 * stopped processes, because sbt-trace may have ended before it read the event that
-		 * reports that COMMAND was stopped. Only COMMAND, which is our sibling, can be
-		 * stopped.
+		 * sbt-trace ends normally. COMMAND must not remain stopped, because sbt-trace's
+		 * caller may wait for it. So look once for stopped processes: sbt-trace may have
+		 * ended before it read the event that reports the stop. Only COMMAND, which is our
+		 * sibling, can be stopped.
 		 */
 		resume_stopped(procs, getppid());
 		_exit(0);
 	}
 	/*
 	 * Look several times. The kernel closes the pipe among the last of sbt-trace's files, after
-	 * the links of the programs, but a process that was stopped at the last moment appears a
-	 * little later.
+	 * the links of the programs, but a process that was stopped at the last moment appears as
+	 * stopped a little later.
 	 */
 	for (i = 0; i < LOOKS; i++) {
 		resume_stopped(procs, 0);
@@ -181,8 +181,8 @@ void guard_stop(struct guard *guard)
 	if (!guard->pid)
 		return;
 	/*
-	 * If the guard has already exited, the pipe has no reader. If the guard was stopped, resume
-	 * it. If it still does not exit, kill it.
+	 * If the guard has already exited, the pipe has no reader and write() fails: nothing is
+	 * left to do. If the guard was stopped, resume it. If it still does not exit, kill it.
 	 */
 	if (write(guard->fd, "q", 1) == 1 && !has_ended(guard->pid)) {
 		kill(guard->pid, SIGCONT);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * If sbt-trace is killed while it has stopped a process to examine it, another process must resume
- * it. This is the guard, a small child that waits for sbt-trace's exit and then resumes processes
- * that are still stopped. The guard keeps no probe attached.
+ * If sbt-trace is killed while a process is stopped for examination, another process must resume
+ * the stopped process. The guard does this: it is a small child that waits for sbt-trace's exit and
+ * then resumes processes that are still stopped. The guard holds no descriptor of a probe, so it
+ * keeps no probe attached.
  */
 #ifndef ATTACH_GUARD_H
 #define ATTACH_GUARD_H

@@ -18,7 +18,8 @@
 #define ATTACH_KERNEL_LINKS 9
 #define EVENTS_BYTES	    (1u << 20)
 /*
- * Limit of removals in progress. At the limit, a removal waits until an earlier one has finished.
+ * Maximum number of removals in progress. At the limit, a removal waits until all earlier ones have
+ * finished.
  */
 #define ATTACH_CLOSING	    8
 
@@ -96,7 +97,10 @@ struct program_ends {
 };
 
 struct program_ends program_ends(const struct sbt_bpf *skel, uint8_t role);
-/* Return the program for a role that needs only one probe per function, or NULL. */
+/*
+ * Return the program for the entries of functions with @role, or NULL if the role has the programs
+ * of program_ends().
+ */
 struct bpf_program *program_of(const struct sbt_bpf *skel, uint8_t role);
 /*
  * Return the program for the exits of functions with @role, or NULL if their exits are not probed.
@@ -128,7 +132,7 @@ struct classification {
 };
 
 /*
- * Store the classification of a process. The programs use it for threads that they see later.
+ * Store the classification of a process. The programs use it for threads that they first see later.
  * Return -ENOENT if the process has exited or been replaced.
  */
 int classify_process(struct attach *attach, uint32_t tgid, uint32_t inc,
@@ -165,13 +169,16 @@ int sums_map(struct attach *attach);
 void sums_unmap(struct attach *attach);
 
 /* load.c */
-/* Return the first @bytes of a map for reading, or NULL with errno set. */
+/*
+ * Map the first @bytes of a BPF map into memory, for reading. Return NULL with errno set on
+ * failure.
+ */
 const void *map_array(const struct bpf_map *map, size_t bytes);
 /* Attach programs to the hooks that they name, until tracing ends. Return 0 or -errno. */
 int attach_programs(struct attach *a, struct bpf_program *const programs[], size_t n);
 
 /* detach.c */
-/* Close links together. Leave the list unchanged. */
+/* Close links at the same time. Leave the list unchanged. */
 void links_close(const struct attach_link *links, uint32_t n);
 /* Remove the programs at scheduler, process and page fault events. */
 void detach_kernel(struct attach *attach);

@@ -112,7 +112,10 @@ bool link_multi_filters_process(int prog_fd)
 	};
 	int fd = create_here(&attr);
 
-	/* A kernel that filters by process checks the pid before it checks the path. */
+	/*
+	 * A kernel that filters by process rejects the pid -1 (-EINVAL) before it looks at the
+	 * path. Other kernels reject the path.
+	 */
 	if (fd >= 0)
 		close(fd);
 	return fd == -EINVAL;
@@ -136,8 +139,8 @@ static int read_number(const char *path, const char *prefix, unsigned int *out)
 }
 
 /*
- * Run the program whenever @event occurs. Return the fd that must stay open, which replaces @event,
- * or -errno.
+ * Run the program whenever @event occurs. Return the fd that must stay open (@event itself, or a
+ * link to it), or -errno.
  */
 static int run_at(int event, int prog_fd, uint64_t cookie)
 {

@@ -164,8 +164,8 @@ static int attach_kernel(struct attach *a)
 	int err = attach_programs(a, programs, sizeof(programs) / sizeof(programs[0]));
 
 	/*
-	 * Without this program, processes that copy their code are killed by the breakpoints in the
-	 * copy.
+	 * Tracing also works without this program, so ignore an error. But then processes that copy
+	 * their code are killed by the breakpoints in the copy.
 	 */
 	if (!err && bpf_program__autoload(a->skel->progs.on_code_flushed))
 		(void)attach_programs(a, &a->skel->progs.on_code_flushed, 1);

@@ -35,7 +35,8 @@ struct mappings {
 	size_t page_bytes;
 	struct cpu *cpus;
 	uint32_t ncpus;
-	struct mappings_event *events; /* the events of all CPUs, before they are sorted */
+	/* the events of all CPUs that were not passed to the caller yet */
+	struct mappings_event *events;
 	uint32_t nevents, cap;
 	char *text; /* the paths of these events */
 	size_t ntext, cap_text;
@@ -238,7 +239,7 @@ static void take_exec(struct mappings *m, const struct cpu *cpu, uint64_t at, ui
 	if (size < offsetof(struct record_comm, comm) + sizeof(e->t_ns))
 		return;
 	copy(m, cpu, at, &r, len < sizeof(r) ? len : sizeof(r));
-	/* Ignore names that threads give themselves, instead of executing a program. */
+	/* Ignore threads that changed their name without executing a program. */
 	e = r.header.misc & PERF_RECORD_MISC_COMM_EXEC ? event_new(m, 0) : NULL;
 	if (!e)
 		return;

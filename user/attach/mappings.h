@@ -41,11 +41,15 @@ struct mappings_event {
  */
 int mappings_open(bool execs, struct mappings **out);
 void mappings_enable(struct mappings *mappings, bool on);
-/* Return the fd to poll for the CPU @i, or -1 if @i is beyond the last CPU. */
+/*
+ * Return the @i-th descriptor to poll (one per CPU that exists), from 0, or -1 if there are no
+ * more.
+ */
 int mappings_fd(const struct mappings *mappings, uint32_t i);
 /*
- * Call @each for the events since the last call, in order of time. Events that may still be
- * overtaken by others are kept for the next call. Return how many events the kernel lost.
+ * Call @each for the events since the last call, in order of time. Events that are newer than the
+ * start of the call are kept for the next call, because older events of other CPUs may still
+ * follow. Return how many events were lost.
  */
 uint64_t mappings_read(struct mappings *mappings,
 		       void (*each)(void *ctx, const struct mappings_event *event), void *ctx);

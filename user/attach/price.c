@@ -63,7 +63,9 @@ static struct attach_price calibrate_self(struct attach *a, bool stepped, bool b
 	if (account && !a->fault_outside_ns)
 		account_calibrate_faults(a, account);
 	__atomic_store_n(&a->skel->bss->armed, armed, __ATOMIC_SEQ_CST);
-	/* Nothing was recorded: the kernel knows our process by another number (pid namespace). */
+	/*
+	 * If nothing was recorded, the kernel knows our process by another number (pid namespace).
+	 */
 	if (attach_produced(a, &none) == before)
 		price.ns = NAN;
 	bpf_map_delete_elem(procs, &self);
@@ -100,7 +102,8 @@ double attach_calibrate_excluded(struct attach *a, void (*drain)(void *ctx), voi
 		return NAN;
 	__atomic_store_n(&a->skel->bss->armed, ARMED_SELF, __ATOMIC_SEQ_CST);
 	/*
-	 * The first call assigns the slot, because a thread that is excluded later has a slot, too.
+	 * Make one call first, which assigns the thread its slot. Threads of a process that is
+	 * excluded during tracing have slots, too.
 	 */
 	calibrate_call(false);
 	slot = find_thread(a, self);

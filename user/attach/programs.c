@@ -45,7 +45,7 @@ struct bpf_program *program_end(const struct sbt_bpf *skel, uint8_t role)
 	}
 }
 
-/* Return whether the role is for potential barriers. */
+/* Return whether probes with this role only serve to discover barriers. */
 static bool discovers(uint8_t role)
 {
 	return role == SBT_ROLE_COND_WAIT || role == SBT_ROLE_COND_WAKE ||

@@ -18,7 +18,8 @@
 #include "regs.skel.h"
 #include "sbt/regs.h"
 
-#define READ_BYTES 32768 /* size of a read; the kernel returns less than this at a time */
+/* size of the buffer for reads, in bytes; each read returns less than this */
+#define READ_BYTES 32768
 
 _Static_assert(REGS_RETURNS == SBT_REGS_RETURNS, "same as in the BPF program");
 _Static_assert(REGS_SLOTS == SBT_REGS_RETURNED, "same as in the BPF program");
@@ -105,7 +106,7 @@ static int add(struct regs_thread **all, uint32_t *n, uint32_t *cap, const struc
 	return 0;
 }
 
-/* A record may be split between two reads. */
+/* Read the records of all threads. A record may be split between two reads. */
 static int read_all(int fd, struct regs_thread **out, uint32_t *n)
 {
 	char *bytes = malloc(READ_BYTES);

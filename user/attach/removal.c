@@ -84,7 +84,7 @@ uint64_t attach_probe_groups_with(const struct attach *a, uint32_t tgid, uint64_
 
 	/*
 	 * The detached barriers wait on futexes. Without the barriers' probes, these futexes would
-	 * look like other barriers.
+	 * look like other barriers. So detach the futexes, too.
 	 */
 	if (probe_groups && a->futexes)
 		probe_groups |= family_probe_groups_with(FAMILY_FUTEX_WORD);
@@ -110,8 +110,9 @@ uint64_t attach_own_probe_groups(const struct attach *a, uint32_t tgid, uint64_t
 			own |= a->links[i].probe_groups;
 	}
 	/*
-	 * Futex calls are traced as system calls, without a link. Any other group without a link
-	 * was part of a shared link that was removed.
+	 * Futex calls are traced as system calls, without a link, so their groups count as own. Any
+	 * other group without a link was part of a shared link that was removed, and does not
+	 * count.
 	 */
 	own |= family_probe_groups_with(FAMILY_FUTEX_WORD);
 	return probe_groups & own & ~shared;
@@ -163,7 +164,10 @@ static void *run_closing(void *ctx)
 	return NULL;
 }
 
-/* Return a free entry for links to be closed. If all entries are in use, wait for one. */
+/*
+ * Return a free entry for links to be closed. If all entries are in use, wait until all their links
+ * are closed.
+ */
 static struct closing_links **free_entry(struct attach *a)
 {
 	uint32_t i;

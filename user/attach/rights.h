@@ -30,8 +30,7 @@ extern const struct right rights_known[];
 uint64_t rights_effective(void);
 
 /*
- * Return whether this process has the capability, or CAP_SYS_ADMIN if the kernel accepts that
- * instead.
+ * Return whether this process has the capability. CAP_SYS_ADMIN counts as CAP_CHECKPOINT_RESTORE.
  */
 bool rights_have(int capability);
 
@@ -45,8 +44,8 @@ uint64_t rights_while_tracing(bool perf);
 uint64_t rights_for_report(void);
 uint64_t rights_for_guard(void);
 /*
- * Return the capabilities needed only to examine processes; @output: also those to open the output
- * file later.
+ * Return the capabilities needed to examine processes without tracing them. @output: also those to
+ * open the output file later.
  */
 uint64_t rights_while_looking(bool output);
 

@@ -67,7 +67,10 @@ int rings_begin(struct attach *a)
 
 	if (err)
 		return err;
-	/* Signals must reach the main thread, to wake it when it waits. */
+	/*
+	 * Block signals in the new thread, because they must reach the main thread and wake it when
+	 * it waits.
+	 */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	err = -pthread_create(&a->rings_thread, NULL, fill, a);

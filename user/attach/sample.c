@@ -76,7 +76,10 @@ bool sample_parse(const void *record, size_t size, struct sample *out)
 	out->bytes = NULL;
 	out->len = 0;
 	out->taken = true;
-	/* The size of the stack area, the area itself, and the number of filled bytes. */
+	/*
+	 * The size of the stack area follows, then the area itself, and the number of bytes in it
+	 * that were filled.
+	 */
 	if ((size_t)(end - at) < sizeof(bytes))
 		return true;
 	take(&at, &bytes, sizeof(bytes));

@@ -247,8 +247,8 @@ void attach_each_process(const struct attach *a, void (*each)(void *ctx, uint32_
 	bool first = true;
 
 	/*
-	 * If a process exits meanwhile, the walk may start again from the beginning. The limit ends
-	 * it.
+	 * If a process exits meanwhile, the walk may start again from the beginning. The limit of
+	 * 65536 steps ends the walk.
 	 */
 	while (seen++ < 65536 && !bpf_map_get_next_key(procs, first ? NULL : &key, &next)) {
 		key = next;

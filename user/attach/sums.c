@@ -215,8 +215,8 @@ int attach_return_sums(struct attach *a, void (*each)(void *ctx, const struct sb
 		bool unowned = s->key.tgid && !has_thread(a, &s->key);
 
 		/*
-		 * The key of a new slot may be half written. So free a slot only if it has no
-		 * thread at two calls.
+		 * The key of a new slot may be half written. So free a slot only if two calls in a
+		 * row find no thread for it.
 		 */
 		if (unowned && a->sums_unowned[i]) {
 			err = return_sums(a, i, each, ctx);

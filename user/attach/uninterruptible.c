@@ -48,7 +48,7 @@ static void *call_in_process(void *ctx)
 	struct call *call = ctx;
 	pid_t pid;
 
-	/* No signal is sent to us when the process exits. */
+	/* The flags contain no exit signal, so no signal is sent to us when the process exits. */
 	pid = clone(make_call, call->stack + STACK_BYTES, CLONE_VM | CLONE_FILES | CLONE_VFORK,
 		    call);
 	if (pid < 0)

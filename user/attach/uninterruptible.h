@@ -4,10 +4,11 @@
  * System calls that must not be interrupted. The kernel inserts breakpoints into processes, and
  * removes them, one by one. If the caller is killed (SIGKILL) before all are done, the kernel gives
  * up: it reports "failed to unregister, leaking uprobe", and breakpoints remain in the code of
- * running processes. So a separate process makes the call, with the same memory and files. It is
- * not killed together with sbt-trace. What it has attached is removed when its files are closed at
- * its exit. On busy CPUs, the new process waits for a CPU: a start takes a tenth of a second longer
- * if eight other tasks compete for each CPU.
+ * running processes. So a separate process makes the call, with the same memory and files. The
+ * separate process is not killed together with sbt-trace. After the call it exits, which closes its
+ * files. If sbt-trace was killed, this removes the probes that the call has attached. On busy CPUs,
+ * the new process waits for a CPU: a start takes a tenth of a second longer if eight other tasks
+ * compete for each CPU.
  */
 #ifndef ATTACH_UNINTERRUPTIBLE_H
 #define ATTACH_UNINTERRUPTIBLE_H

@@ -93,7 +93,10 @@ size_t elf_phnum(const struct elf_file *elf)
 	return elf->phdrs.len / sizeof(Elf64_Phdr);
 }
 
-/* Return a copy. Program headers are aligned in memory, but notes and other tables may not be. */
+/*
+ * Return a copy, like all functions that read an entry of a table, because entries may be
+ * unaligned.
+ */
 Elf64_Phdr elf_phdr(const struct elf_file *elf, size_t i)
 {
 	Elf64_Phdr phdr;

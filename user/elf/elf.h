@@ -34,11 +34,12 @@ struct elf_traits {
 	bool dynamic; /* has a dynamic section with DT_NEEDED, or an interpreter */
 	bool stripped; /* has no .symtab */
 	bool go; /* built by the Go toolchain */
-	bool glibc; /* defines or contains glibc */
-	bool musl; /* defines or contains musl */
-	bool imports_setcanceltype; /* may cancel threads asynchronously */
+	bool glibc; /* is a library of glibc, or a static program that contains glibc */
+	bool musl; /* is musl's library, or a static program that contains musl */
+	/* uses pthread_setcanceltype(): may cancel threads asynchronously */
+	bool imports_setcanceltype;
 	bool imports_signal; /* sigaction, signal or similar: has signal handlers */
-	bool plain_libraries; /* needs only the C and C++ run-time libraries */
+	bool plain_libraries; /* needs only the C run-time libraries (libc, libm, libgcc_s, ...) */
 	bool imports_throw; /* imports or defines __cxa_throw: C++ with exceptions */
 	uint8_t build_id[ELF_BUILD_ID_MAX];
 	size_t build_id_len; /* 0: none */

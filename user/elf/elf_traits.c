@@ -7,7 +7,10 @@
 #define ELF_NOTES_MAX (1ULL << 20) /* maximum size of a note segment, in bytes */
 /* maximum number of note segments, and also of note sections, that are read */
 #define ELF_NOTES_TRY 64
-/* bytes that are searched: Go's build info is at the start of the data segment */
+/*
+ * number of bytes at the start of each writable segment that are searched for Go's build
+ * information
+ */
 #define ELF_GO_SCAN   (64ULL << 10)
 
 /* A function that examines one note. It returns true to stop reading notes. */

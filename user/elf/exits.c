@@ -157,7 +157,7 @@ static int take_tail(struct parts *p, const struct elf_symbol *part, const struc
 	uint64_t vaddr = part->vaddr + (uint64_t)tail->target;
 	bool all = p->follow >= EXITS_FOLLOW_ALL, outside = all && is_linkage(p, vaddr);
 
-	/* The target is in a known part. For example, a cold part jumps back. */
+	/* Add nothing if the target is in a known part, for example if a cold part jumps back. */
 	if (has_part(p, vaddr))
 		return 0;
 	if (outside && p->follow == EXITS_FOLLOW_OUTSIDE && !tail->conditional &&
@@ -238,8 +238,8 @@ void exits_find(const struct elf_file *elf, uint16_t machine, const struct elf_s
 	out->parts = p.n;
 	if (!err && out->n == p.outside) {
 		/*
-		 * The function has no exit of its own. If it only calls another function, any wait
-		 * is inside that function.
+		 * The function has no exit of its own: it always ends by a jump to another library,
+		 * and any wait may be there.
 		 */
 		snprintf(out->why, sizeof(out->why), "it has no ret%s",
 			 p.outside ? ", it ends by a jump to another library" : "");

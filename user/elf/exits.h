@@ -15,21 +15,19 @@
 
 #define EXITS_MAX 48
 
-/*
- * How to handle jumps out of the function. With each value, more jumps are followed than with the
- * one before.
- */
+/* How to handle jumps out of the function. Each value allows more jumps than the value before. */
 enum exits_follow {
 	EXITS_FOLLOW_NONE, /* follow no jump: a function with such jumps has unknown exits */
 	/* follow conditional jumps, which lead to a cold part of the same function */
 	EXITS_FOLLOW_COLD,
 	/*
-	 * Follow all jumps within the file. A jump to a quick function of another file is an exit.
+	 * Follow all jumps within the file. A jump to a function of another file is an exit if that
+	 * function returns at once, such as pthread_mutex_unlock().
 	 */
 	EXITS_FOLLOW_ALL,
 	/*
 	 * Also treat every other jump to another file as an exit, as if the function there took no
-	 * time. This is for functions that wait by themselves, and also have a ret.
+	 * time. This is for functions that wait in their own code, and that also have a ret.
 	 */
 	EXITS_FOLLOW_OUTSIDE,
 };

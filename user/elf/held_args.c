@@ -35,7 +35,11 @@ struct slot {
  */
 struct state {
 	bool reached;
-	bool lost; /* paths disagree about the stack pointer: nothing on the stack is known */
+	/*
+	 * the stack pointer is unknown (for example, paths disagree about it), so nothing on the
+	 * stack is known
+	 */
+	bool lost;
 	int32_t sp; /* stack pointer relative to the CFA */
 	int8_t reg[REGISTERS];
 	struct slot slot[SLOTS];
@@ -87,7 +91,7 @@ static int slot_find(const struct state *s, int base, int32_t offset)
 
 /*
  * Record that @size bytes are written at an address: forget the slots that they overlap. If @arg is
- * not NOTHING, record that the address holds it.
+ * not NOTHING, record that the address holds argument @arg.
  */
 static void slot_put(struct state *s, int base, int32_t offset, unsigned int size, int arg)
 {

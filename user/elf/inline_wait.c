@@ -14,7 +14,10 @@
 #include "elf/x86_register.h"
 
 #define BYTES_MAX  65536
-/* maximum number of instructions of a wait, not counting those after its calls */
+/*
+ * maximum number of instructions that a walk visits; a wait has fewer, not counting those after its
+ * calls
+ */
 #define REGION_MAX 96
 #define PC_OFFSET  (8 * 16) /* offset of the program counter in the kernel's struct pt_regs */
 
@@ -127,8 +130,15 @@ enum value_how { VALUE_UNKNOWN, VALUE_REGISTER, VALUE_STACK, VALUE_CODE };
 /* Contents of a register or a stack slot, in terms of the registers' values at the probe. */
 struct value {
 	uint8_t how;
-	uint8_t reg; /* VALUE_REGISTER: its contents plus @add; VALUE_STACK: base of the slot */
-	/* VALUE_STACK: offset of the slot from the base; VALUE_CODE: from the function's start */
+	/*
+	 * VALUE_REGISTER: the value is the contents of this register plus `add`; VALUE_STACK: base
+	 * register of the slot
+	 */
+	uint8_t reg;
+	/*
+	 * VALUE_STACK: offset of the slot from the base; VALUE_CODE: offset of the address from the
+	 * function's start
+	 */
 	int64_t add;
 };
 
@@ -143,7 +153,8 @@ struct path {
 	struct value reg[REGISTERS];
 	struct slot slot[SLOTS]; /* the stack slots that were written on the path */
 	uint32_t nslots;
-	bool lost; /* more slots were written than can be followed */
+	/* more slots were written than fit, or the effect of an instruction is unknown */
+	bool lost;
 };
 
 static bool on_stack(const cs_x86_op *op, uint8_t *base)
@@ -377,7 +388,10 @@ static void take_test(const struct path *p, const struct region *r, const struct
 	}
 }
 
-/* Follow one path from the probe to the test. All paths wait for the same object. */
+/*
+ * Follow one path from the probe to the test. That is enough, because all paths wait for the same
+ * object.
+ */
 static void classify(const struct code *c, const struct region *r, struct inline_wait *out)
 {
 	struct path p = { .c = c };

@@ -35,7 +35,8 @@ enum insn_flow {
 struct insn_step {
 	struct insn insn;
 	enum insn_flow flow;
-	int64_t target; /* FLOW_BRANCH, FLOW_JUMP: offset of the target from the first byte */
+	/* FLOW_BRANCH, FLOW_JUMP: offset of the target from the first byte of the decoded bytes */
+	int64_t target;
 };
 
 struct insn_decoder {
@@ -279,7 +280,8 @@ static void x86_flow(const cs_insn *ci, enum insn_class class, struct insn_step 
 }
 
 /*
- * Return whether binutils omit the suffix q. In 64-bit code, these instructions have only one size.
+ * Return whether binutils omit the suffix q of this instruction, because it has only one size in
+ * 64-bit code.
  */
 static bool x86_drops_q(unsigned int id)
 {
@@ -289,7 +291,10 @@ static bool x86_drops_q(unsigned int id)
 
 /* --- arm64 ----------------------------------------------------------------------------------- */
 
-/* Classify by fixed bits. On arm64, uprobes simulate branches, literal loads and nop. */
+/*
+ * Classify by fixed bits. On arm64, uprobes simulate branches and nop. They also simulate adr and
+ * loads of literals, which count as single-stepped here.
+ */
 static void arm64_step(uint32_t w, int64_t at, struct insn_step *step)
 {
 	/* The first entry for which (w & mask) == bits applies. */
@@ -847,7 +852,10 @@ int insn_each_ref(uint16_t machine, uint64_t vaddr, const uint8_t *bytes, size_t
 			waits = insn_refers(&d, &step, at, &ref);
 		}
 	}
-	/* A call at the end of a function has no next instruction. It does not return. */
+	/*
+	 * A call at the end of a function has no next instruction, because it does not return. It
+	 * is not reported.
+	 */
 	decoder_close(&d);
 	return err;
 }
@@ -895,7 +903,10 @@ static bool arm64_slot(uint64_t vaddr, const uint8_t *code, size_t len, uint64_t
 		i = 1;
 	if ((word[i] & 0x9f00001f) != 0x90000010 || (word[i + 1] & 0xffc003ff) != 0xf9400211)
 		return false;
-	/* 21 bits: the two low bits, then 19 bits. */
+	/*
+	 * The instruction holds a number of pages in 21 bits: the two low bits apart from the other
+	 * 19.
+	 */
 	pages = (int64_t)((word[i] >> 29 & 3) | (word[i] >> 5 & 0x7ffff) << 2);
 	if (pages & 1 << 20)
 		pages -= 1 << 21;

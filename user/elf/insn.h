@@ -104,7 +104,7 @@ int insn_each_ref(uint16_t machine, uint64_t vaddr, const uint8_t *bytes, size_t
 
 /*
  * Return whether @code is an entry of the procedure linkage table, which jumps to a function in
- * another file. x86-64 and arm64. If the code is too short to decide, return true.
+ * another file. Works for x86-64 and arm64. If the code is too short to decide, return true.
  */
 bool insn_is_linkage(uint16_t machine, const uint8_t *code, size_t len);
 /*

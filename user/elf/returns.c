@@ -25,7 +25,11 @@ struct look {
 	uint32_t ncalled, nmade;
 	uint32_t sites[RETURNS_MAX];
 	uint32_t nsites;
-	bool bad; /* after one of its calls through a pointer, no probe is possible */
+	/*
+	 * after a call through a pointer in `here`, no probe is possible, or there are too many
+	 * such calls
+	 */
+	bool bad;
 };
 
 static void take_ref(void *ctx, const struct insn_ref *ref)

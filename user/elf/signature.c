@@ -27,7 +27,7 @@
 #define CHUNK	      (1u << 20) /* bytes of code searched at a time: the limit of elf_bytes() */
 /* maximum number of bytes that are searched: segments of a hostile file may overlap */
 #define CODE_MAX      (1ull << 30)
-/* limit on matching bytes, far above the number in real programs */
+/* maximum number of matches of the searched bytes; real programs have far fewer */
 #define ANCHORS_MAX   (1u << 16)
 #define FUNCTIONS_MAX (1u << 14)
 #define DECODED_MAX   512 /* maximum number of functions that are decoded */
@@ -214,8 +214,8 @@ static void note_actions(struct actions *d, const cs_insn *ci, const struct regs
 }
 
 /*
- * If the instruction computes a pointer into the barrier in a whole register, return its offset,
- * else NOWHERE.
+ * If the instruction computes a pointer into the barrier in a whole register, return the pointer's
+ * offset in the barrier, else NOWHERE.
  */
 static int16_t result_place(const cs_x86 *x86, unsigned int id, const struct regs *regs)
 {
@@ -284,7 +284,10 @@ static void move_places(struct walk *w, struct regs *regs)
 
 static void walk_push(struct walk *w, int64_t pos, const struct regs *regs)
 {
-	/* The target is outside the function: a tail call, or a cold part. */
+	/*
+	 * Ignore a target outside the function (a tail call, or a cold part) and code that was
+	 * visited.
+	 */
 	if (pos < 0 || pos >= w->len || w->seen[pos] || w->nahead == BODY_MAX)
 		return;
 	w->ahead[w->nahead++] = (struct point){ .pos = (uint32_t)pos, .regs = *regs };
@@ -616,7 +619,7 @@ static void hunt_unique(struct hunt *h)
 
 	if (!h->nbodies)
 		return;
-	/* The address of a body is its first member. */
+	/* The address of a body is its first member, so the bodies are sorted by address. */
 	qsort(h->bodies, h->nbodies, sizeof(*h->bodies), number_compare_u64);
 	for (i = 1; i < h->nbodies; i++)
 		if (h->bodies[i].vaddr != h->bodies[n].vaddr)

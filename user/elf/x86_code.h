@@ -12,7 +12,7 @@ struct x86_code {
 	csh handle;
 	const uint8_t *bytes;
 	size_t len;
-	cs_insn *insn; /* addresses are offsets in @bytes */
+	cs_insn *insn; /* the instructions' addresses are offsets in `bytes` */
 	size_t n;
 	/*
 	 * for each offset in `bytes`: 1 + the number of the instruction that begins there; 0: none

@@ -692,7 +692,7 @@ void address_spaces_mark_used(struct address_spaces *s)
 	for (i = 0; i < s->nspaces; i++) {
 		struct address_space *space = s->spaces[i];
 
-		/* The event that reports its exit may have been lost. */
+		/* The event that reports the process's exit may have been lost. */
 		if (!space->gone && kill((pid_t)space->tgid, 0) && errno == ESRCH)
 			space->gone = true;
 		if (space->gone)

@@ -41,7 +41,7 @@ struct address_space_memory {
 	bool unknown; /* the kernel could not determine what is mapped */
 };
 
-/* How completely the functions are traced in which threads wait for their turn (SBT_ROLE_TURN). */
+/* How completely the functions in which threads wait for their turn (SBT_ROLE_TURN) are traced. */
 enum address_space_turns {
 	/* No mapped file has functions for such waits, or they get no probes. */
 	ADDRESS_SPACE_TURNS_NONE,
@@ -60,7 +60,7 @@ struct address_space {
 	struct maps looked;
 	/*
 	 * How often the mappings had changed when `looked` was read, when `maps` was read, and at
-	 * the latest event.
+	 * the latest event that was handled.
 	 */
 	uint32_t looked_changes, maps_changes, changes;
 	/* `looked` was read while the dynamic linker was still mapping files. */
@@ -91,7 +91,11 @@ struct address_space {
 	/* Functions that the process's code calls and that may wait, but are not traced. */
 	struct untraced untraced;
 	enum address_space_turns turns;
-	bool runs; /* temporary mark while the mappings are examined */
+	/*
+	 * the process runs while its mappings are examined, so turns may be missed; valid only
+	 * during that time
+	 */
+	bool runs;
 	/* functions in `turns` that could get no probe, so that waits in them are not traced */
 	struct untraced turns_unseen;
 	bool tasks; /* a probe has seen the process create or run OpenMP tasks */
@@ -125,7 +129,7 @@ const char *address_space_untraced(struct address_spaces *spaces,
 const char *address_spaces_keep(struct address_spaces *spaces, const char *text);
 /*
  * Return whether the process is known to run OpenMP tasks. After address_spaces_tasks_unseen(),
- * return instead whether the process calls functions that create tasks.
+ * also return true if the process calls functions that create tasks.
  */
 bool address_space_tasks(const struct address_spaces *spaces, const struct address_space *space);
 /* Note that from now on, not all processes have the probes that see tasks. */
@@ -194,8 +198,8 @@ int address_space_look(struct address_spaces *spaces, struct address_space *spac
 int address_space_read(struct address_spaces *spaces, struct address_space *space);
 /*
  * Read the current mappings of a forked process if they have not been read yet. The known mappings
- * are its parent's: they may be older than the fork. The process may exit before the normal
- * reading.
+ * are its parent's, and they may be older than the fork. Call this early, because the process may
+ * exit before its mappings are read as usual.
  */
 void address_space_see_inherited(struct address_space *space);
 
@@ -219,7 +223,7 @@ uint32_t address_space_site(struct address_spaces *spaces, struct address_space 
 struct address_space_return {
 	uint64_t ip;
 	uint64_t ino; /* 0: not in a file */
-	uint64_t offset; /* of `ip`, in the file */
+	uint64_t offset; /* offset of `ip` in the file */
 	uint32_t dev;
 	/* The kernel could not read the mappings; the other members are 0. */
 	bool unseen;
@@ -243,7 +247,7 @@ uint32_t address_space_label_site(struct address_spaces *spaces, struct address_
 /* The position in a file of the call before the return address @ip. */
 struct address_space_code {
 	const struct module *module;
-	uint64_t offset; /* of the return address, in the file */
+	uint64_t offset; /* offset of the return address in the file */
 	uint64_t vaddr; /* linked address in the call: one less than the return address */
 };
 
@@ -296,8 +300,9 @@ const char *address_space_object_name(struct address_spaces *spaces,
 void address_spaces_mark_used(struct address_spaces *spaces);
 /*
  * Prepare to close the module's file: look up the names of its call sites that have no name yet,
- * and make the symboliser close the file. Return false if that takes too long: then call this
- * function again later.
+ * and make the symboliser close the file. Return false if the file must stay open: looking up the
+ * names takes too long (call this function again later), or some names will be looked up at the
+ * end.
  */
 bool address_spaces_settle_module(struct address_spaces *spaces, struct module *module);
 /*
@@ -333,8 +338,8 @@ uint64_t address_spaces_line(struct address_spaces *spaces, uint32_t site, uint3
  */
 bool address_spaces_compact(struct address_spaces *spaces, uint32_t a, uint32_t b);
 /*
- * Return whether the function around a call site is small enough to contain nothing but a barrier.
- * Return true if its size is unknown.
+ * Return whether the function around a call site is so small that it possibly contains only a
+ * barrier. Return true if its size is unknown.
  */
 bool address_spaces_small(struct address_spaces *spaces, uint32_t site);
 /*

@@ -37,7 +37,7 @@ struct address_spaces {
 	struct site **sites;
 	uint32_t nsites, cap_sites;
 	void *object_tree;
-	void *text_tree; /* names of mappings */
+	void *text_tree; /* the texts that address_spaces_keep() returned */
 	struct address_space_note *notes; /* notes of all address spaces */
 	bool tasks_unseen; /* see address_spaces_tasks_unseen() */
 };

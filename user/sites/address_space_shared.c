@@ -12,14 +12,17 @@
 #include "sites/address_space_internal.h"
 
 /*
- * Limit of the notes of one process, including inherited notes. When a process reaches the limit,
- * all its notes are dropped and new ones are collected.
+ * Maximum number of notes of one process, including inherited notes. When a process reaches this
+ * number, all its notes are dropped and new ones are collected.
  */
 #define NOTES_MOST 4096
 
 #define PARENTS_MOST 8 /* maximum number of generations of parents that are searched */
 
-/* One such report. A note is never changed, because a forked child points to its parent's notes. */
+/*
+ * A report of a barrier that was initialized in shared memory. A note is never changed, because a
+ * forked child points to its parent's notes.
+ */
 struct address_space_note {
 	const struct address_space_note *older;
 	uint32_t n; /* number of notes from this one on, including older ones */

@@ -20,8 +20,8 @@
 #define SETTLE_NS     20000000u
 #define TINY_BYTES    64
 /*
- * A function of at most this many bytes of code may contain nothing but a barrier. This includes
- * code that C++ adds.
+ * A function of at most this many bytes of code possibly contains only a barrier, with the code
+ * that C++ adds.
  */
 #define COMPACT_BYTES 768
 
@@ -127,7 +127,7 @@ uint32_t site_at(struct address_spaces *s, const struct address_space *space,
  */
 #define CHANGES_SURE 2
 
-/* Return whether the mappings may differ from those at the time of the last reported change. */
+/* Return whether `maps` may differ from the mappings at the time of the event that is handled. */
 static bool is_late(const struct address_space *space)
 {
 	return space->maps_changes - space->changes > CHANGES_SURE;
@@ -188,8 +188,8 @@ static void label_text(struct address_spaces *s, struct address_space *space, co
 		return;
 	e = address_space_find_mapping(s, space, addr);
 	/*
-	 * Read only constants of a program: other memory may differ from the file, because the
-	 * program may have written to it.
+	 * Read only from private mappings of files, where a program has its constants. Other memory
+	 * may differ from the file, because the program may have written to it.
 	 */
 	if (e && e->ino && !e->shared)
 		m = modules_get(s->modules, (int)space->tgid, e);

@@ -28,8 +28,8 @@ struct caller_code {
 	uint64_t function;
 	const char *name; /* name of that function, or NULL */
 	/*
-	 * The code belongs to a runtime, so the function that it calls is the first function of a
-	 * thread.
+	 * The code belongs to a runtime or starts threads, so the function that it calls is the
+	 * first function of a thread.
 	 */
 	bool outer;
 	bool inlined; /* the call is in a function that was inlined there */

@@ -17,7 +17,7 @@
 #define MUSL_PROCESS_SHARED  0x80000000u
 
 const struct family family_table[SBT_FAMILIES] = {
-	/* The functions of TURN. */
+	/* for functions in which threads wait for their turn (TURN) */
 	[SBT_FAMILY_NONE] = { NULL, 0, EXITS_FOLLOW_ALL },
 	[SBT_FAMILY_PTHREAD] = { "pthread", FAMILY_LIBC_OBJECT | FAMILY_PLAIN_CALL,
 				 EXITS_FOLLOW_NONE },
@@ -40,7 +40,7 @@ const struct family family_table[SBT_FAMILIES] = {
 		.begin = (begin_), .family = (family_), __VA_ARGS__ \
 	}
 
-/* The first row that fits a file name holds. */
+/* The first row that matches a file name applies. */
 const struct family_library family_libraries[] = {
 	LIBRARY("libc.so", SBT_FAMILY_PTHREAD, .files = { "libc.so.6", "ld-musl-*.so.1" },
 		.name = "libc", .function = "pthread_barrier_wait", .debug_package = "libc6-dbg"),

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Barrier families and their functions. For each function at which threads wait for each other, the
- * table says how it is probed, where the barrier object is, and what releases the threads. To add a
- * function, add a row to the table in family.c.
+ * table says how it is probed, where the barrier object is, and where the raw barrier word is. To
+ * add a function, add a row to the table in family.c.
  */
 #ifndef SITES_FAMILY_H
 #define SITES_FAMILY_H
@@ -141,8 +141,8 @@ enum family_trait {
 	/* Condition variables and semaphores: model/discover finds the barriers among them. */
 	FAMILY_COND_VAR = 1u << 6,
 	/*
-	 * Futex words: model/discover finds the barriers among them. Results are results of the
-	 * futex call.
+	 * Futex words: model/discover finds the barriers among them. The result of a wait is the
+	 * result of the futex call.
 	 */
 	FAMILY_FUTEX_WORD = 1u << 7,
 	/* A thread waits for the exit of threads that it created. */
@@ -177,14 +177,20 @@ extern const struct family family_table[SBT_FAMILIES];
 
 #define FAMILY_LIBRARY_FILES 3
 
-/* A library that belongs to a family: a hang in such a library belongs to the caller. */
+/* A library that belongs to a family: a hang in such a library is attributed to its caller. */
 struct family_library {
 	const char *begin; /* the beginning of its file names: "libgomp" */
 	uint8_t family; /* enum sbt_family */
 	bool helper; /* the family's functions are in another library, which uses this one */
-	/* Glob patterns of the file names, preferred first, where the file may be looked for. */
+	/*
+	 * Glob patterns of the names under which the library's file is searched, the preferred name
+	 * first.
+	 */
 	const char *files[FAMILY_LIBRARY_FILES];
-	/* For doctor; NULL: it does not look for names in the library. */
+	/*
+	 * For doctor, like the next two members. NULL: doctor does not check whether it can find
+	 * names in the library.
+	 */
 	const char *name; /* "libgomp" */
 	const char *function; /* one of its functions */
 	const char *debug_package; /* Debian's package with its debug information */
@@ -230,8 +236,8 @@ const char *family_list(uint32_t bits, char *out, size_t size);
 const char *family_kind_name(uint8_t kind);
 
 /*
- * The C library that determines the layout of barrier objects. It is found by struct elf_traits of
- * the file that contains the probed function.
+ * The C library that determines the layout of barrier objects. It is derived from the struct
+ * elf_traits of the file that contains the probed function.
  */
 enum family_libc {
 	FAMILY_LIBC_UNKNOWN = 0,

@@ -113,8 +113,8 @@ void modules_only_pthread(struct modules *modules)
 }
 
 /*
- * Keep only pthread barriers. Regions and waits are dropped as well, because they belong to
- * barriers of other families.
+ * Keep only pthread barriers. Also drop the regions and the addresses to which their functions
+ * return, because they belong to other families.
  */
 static void keep_pthread(struct module *m)
 {
@@ -215,7 +215,7 @@ struct module *modules_get(struct modules *modules, int pid, const struct maps_e
 	if (!m) {
 		fd = maps_open(pid, e);
 		/*
-		 * The process has exited, so the file cannot be opened through it. Return no module
+		 * If the process has exited, the file cannot be opened through it. Return no module
 		 * yet, because another process may still map the file.
 		 */
 		if (fd == -ENOENT || fd == -ESRCH)
@@ -263,8 +263,8 @@ void modules_close_unused(struct modules *modules, bool (*before)(void *ctx, str
 }
 
 /*
- * Open a regular file. A program may name a device as a library, and opening a device can have
- * effects. Return the descriptor or -errno.
+ * Open a regular file. Check the type first: a program may name a device as a library, and opening
+ * a device can have effects. Return the descriptor or -errno.
  */
 static int open_regular(const char *path, struct stat *st)
 {

@@ -127,8 +127,7 @@ struct module {
 	/* Functions that the file's code calls and that may wait, but are not traced. */
 	struct untraced untraced;
 	/*
-	 * The file is an OpenMP library. Waits of its threads inside are not barriers of the
-	 * program.
+	 * The file is an OpenMP library. Waits inside the library are not barriers of the program.
 	 */
 	bool runtime;
 	/* The file has probe sites where OpenMP tasks are created. */
@@ -138,7 +137,7 @@ struct module {
 	 * threads of an episode.
 	 */
 	bool tbb;
-	bool inlined_waits; /* the file has inlined waits of C++20 that could not be found */
+	bool inlined_waits; /* the file may have inlined waits of C++20 that are not traced */
 	/* Families of the parallel regions that the file begins, as bits 1 << number. */
 	uint32_t regions;
 	struct returns returns; /* addresses to which the functions of these regions return */
@@ -152,9 +151,10 @@ struct module {
 	uint64_t read_ns; /* CPU time that the reader has taken for this file */
 	int given_up; /* why the reader is not asked about this file any more, -errno; or 0 */
 	struct hash around; /* linked address -> struct elf_symbol */
-	char *imports; /* texts, one after the other; NULL: not read yet */
+	/* the names that the file imports, one after the other; NULL: not read yet */
+	char *imports;
 	size_t imports_len;
-	/* Notes of the code that attaches probes. */
+	/* The following members are written by the code that attaches probes. */
 	bool in_target; /* a process that is traced, or may be, runs the file */
 	bool attached;
 	uint64_t attached_ns; /* time of the first probe, CLOCK_MONOTONIC */
@@ -230,8 +230,8 @@ void modules_each(const struct modules *modules, void (*each)(void *ctx, struct 
 		  void *ctx);
 
 /*
- * Pass the tracer's raised priority on to the reader's child, which may have been started before it
- * was raised.
+ * Pass the tracer's raised priority on to the reader's child, which may have been started before
+ * the priority was raised.
  */
 void modules_follow_priority(const struct modules *modules);
 /*
@@ -257,8 +257,8 @@ int module_offset_to_vaddr(const struct module *module, uint64_t offset, uint64_
 size_t module_bytes(const struct module *module, uint64_t offset, void *out, size_t len);
 /*
  * Find the function, or the part of a function, around @vaddr by symbols or unwind tables. Return
- * false if it is unknown. Answers are kept, as they are in module_imports(). The other functions
- * below ask the reader at each call.
+ * false if it is unknown. Answers are kept, as are those of module_function() and module_imports().
+ * The other functions below ask the reader at each call.
  */
 bool module_around(const struct module *module, uint64_t vaddr, struct elf_symbol *out);
 /* Find the linked address where the function around @vaddr begins. */
@@ -267,7 +267,10 @@ bool module_function(const struct module *module, uint64_t vaddr, uint64_t *star
 bool module_imports(const struct module *module, const char *name);
 /* Return whether the file has a function of this name. */
 bool module_defines(const struct module *module, const char *name);
-/* Return whether the file has exactly one function of this name, and its exits are known. */
+/*
+ * Return whether the file has a function of this name, and the exits of all functions of this name
+ * are known.
+ */
 bool module_knows_ends(const struct module *module, const char *name);
 /*
  * Return whether the code at @vaddr is in a library function that waits, or wakes threads, on

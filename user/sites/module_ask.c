@@ -79,7 +79,10 @@ bool module_knows_ends(const struct module *m, const char *name)
 
 bool module_is_wrapper(const struct module *m, uint64_t vaddr)
 {
-	/* A static program contains only the parts of its C library that it uses. */
+	/*
+	 * A static program contains parts of its C library, even if the barrier functions are not
+	 * among them.
+	 */
 	bool c_library = m->c_library || (m->traits.executable && !m->traits.dynamic);
 
 	return ask_bool(

@@ -41,7 +41,7 @@ static bool has_waiter_pool(const struct module *m)
 				&vaddr);
 }
 
-/* Return whether a program without names may contain such waits. */
+/* Return whether a program without names may contain inlined waits of C++20. */
 static bool may_wait(const struct module *m)
 {
 	return m->traits.stripped && elf_imports(m->elf, "syscall") &&
@@ -127,8 +127,8 @@ static uint32_t take_function(struct module *m, const struct elf_symbol *functio
 }
 
 /*
- * Search a segment. *last: the function that was decoded last. Return the number of waits as
- * take_function() does.
+ * Search a segment. *last: the function that was decoded last. Return the number of untraced waits,
+ * as take_function() does.
  */
 static uint32_t take_segment(struct module *m, const struct elf_range *code,
 			     struct elf_symbol *last, uint32_t *decoded)

@@ -78,8 +78,8 @@ bool module_is_behind(struct module *m, int pid, const struct maps_entry *entry)
 /* --- probe sites ------------------------------------------------------------------------------ */
 
 /*
- * Read enough of the function's code to find branches to the instruction that may be probed. Return
- * the number of bytes.
+ * Read the function's code, or only its first 64 bytes if the function is large or its size is
+ * unknown. Return the number of bytes.
  */
 size_t module_function_bytes(const struct module *m, const struct elf_symbol *symbol,
 			     const uint8_t **bytes);

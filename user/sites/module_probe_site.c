@@ -12,7 +12,8 @@
 #include "sites/module_internal.h"
 
 /*
- * Longest function, in bytes, that is decoded completely to choose the instruction for the probe.
+ * Functions of this size (bytes) or more are not decoded completely to choose the instruction for
+ * the probe.
  */
 #define FUNCTION_MAX 16384
 #define INSN_BYTES   16
@@ -66,7 +67,10 @@ static int fill_spec(const struct module *m, struct module_probe_site *probe_sit
 {
 	int err = family_spec(probe_site->function, m->traits.machine, &probe_site->spec);
 
-	/* Regions are distinguished by the address where their function begins. */
+	/*
+	 * Regions are distinguished by the address where their function begins. So store the
+	 * distance from there to the probe.
+	 */
 	if (probe_site->spec.role == SBT_ROLE_OUTLINED)
 		probe_site->spec.words =
 			(struct sbt_arg){ .how = SBT_ARG_CONST, .disp = probe_site->entry.skip };
@@ -83,7 +87,10 @@ static bool probe_site_known(struct module *m, const struct family_function *fun
 	array_for_each (p, m->places, m->nplaces) {
 		if (p->start != symbol->offset || p->end || p->function->role != function->role)
 			continue;
-		/* Rows of the user's rules are not in the table. */
+		/*
+		 * Compare the order only for rows of the table. Rows of the user's rules are not in
+		 * the table.
+		 */
 		if (!function->rule && !p->function->rule && function < p->function) {
 			p->function = function;
 			p->error = fill_spec(m, p);

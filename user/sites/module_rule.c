@@ -138,7 +138,8 @@ static void take_ruled(struct module_names *n, struct rules *rules, const char *
 }
 
 /*
- * Take the addresses in rules. No symbol is needed, because a function in a stripped file has none.
+ * Find the functions that rules name by address. This needs no symbols, so it also works in
+ * stripped files.
  */
 static void take_addresses(struct module_names *n)
 {
@@ -160,8 +161,8 @@ static void take_addresses(struct module_names *n)
 			    elf_vaddr_to_offset(m->elf, symbol.vaddr, &symbol.offset))
 				continue;
 			/*
-			 * An address inside a function is not usable: the stack is not as at a call
-			 * there.
+			 * An address inside a function is not usable, because the stack there is
+			 * not as at the call.
 			 */
 			if (exits_function_around(m->elf, symbol.vaddr, &around)) {
 				if (around.vaddr != symbol.vaddr)

@@ -19,7 +19,7 @@
 
 /*
  * Return the file offset of the entry probe of a function. 0: no instruction is safe to probe, or
- * there is no such function.
+ * the function's code cannot be read.
  */
 static uint64_t find_entry(const struct module *m, const struct elf_symbol *symbol)
 {
@@ -264,8 +264,9 @@ static void find_returns(struct module *m)
 		add_returns(m, SBT_FAMILY_GOMP, &found);
 	}
 	/*
-	 * All threads of libomp run regions in one function. It gets the region's function as a
-	 * pointer that was passed through many functions, so search it by name.
+	 * In libomp, one function calls the region's function for all threads. The pointer to the
+	 * region's function is passed through many functions before, so find the calling function
+	 * by its name.
 	 */
 	if ((m->regions & 1u << SBT_FAMILY_LIBOMP) &&
 	    elf_find_function(m->elf, "__kmp_invoke_microtask", &invoke, 1) > 0) {
@@ -290,8 +291,9 @@ static int take_linked(void *ctx, const char *name, const struct elf_symbol *sym
 
 /*
  * Find calls of functions that may wait, but are not traced. Calls inside an MPI library say
- * nothing about the program. If a program is linked with a static MPI library, linkers take only
- * functions that it calls from the archive. So functions in the program count as calls.
+ * nothing about the program. If a program is linked with a static MPI library, the linker takes
+ * only those functions from the archive that the program calls. So every MPI function in the
+ * program counts as called.
  */
 static void find_untraced(struct module *m)
 {
@@ -315,7 +317,7 @@ static void find_untraced(struct module *m)
 
 /*
  * Return whether a program without names contains the message that std::thread::scope() prints when
- * a thread panics. Only a part of a large program is searched.
+ * a thread panics. Only the first 8 MiB of the section .rodata are searched.
  */
 static bool has_scope_text(const struct module *m)
 {

@@ -20,8 +20,9 @@
 #define REGS_BYTES     512
 
 /*
- * Rows of the tables are transferred by number. Rows of rules have higher numbers: one of the next
- * two bits, the number of the rule, and a bit that selects one of the rule's two rows.
+ * Rows of the tables are transferred by number. Rows of rules have higher numbers: one of the
+ * following two constants, plus twice the number of the rule, plus 1 for the second of the rule's
+ * two rows (for_all).
  */
 #define OF_RULES       0x10000u
 #define OF_KNOWN_RULES 0x20000u

@@ -57,8 +57,8 @@ static int is_wrapper_symbol(void *ctx, const char *name, const struct elf_symbo
 }
 
 /*
- * Return whether the function at @vaddr is a template of the C++ library that was compiled into the
- * program.
+ * Return whether the function at @vaddr belongs to the C++ library or to Boost, and waits or wakes
+ * on behalf of its caller. Templates of these libraries are compiled into programs.
  */
 static bool is_wrapper_template(const struct elf_file *elf, uint64_t vaddr)
 {

@@ -16,7 +16,7 @@
 #define CACHE_PATH    "/etc/ld.so.cache"
 #define CACHE_MAGIC   "glibc-ld.so.cache1.1"
 #define CACHE_MAX     (16u << 20)
-/* Bytes of the header: magic, number of entries, bytes of strings, flags, unused. */
+/* Size of the header, in bytes: magic, number of entries, size of the strings, flags, unused. */
 #define CACHE_HEADER  48
 #define CACHE_ENTRY   24 /* size of an entry, in bytes: flags, name, path, version, processor */
 #define CACHE_TYPE    0x0003 /* flag of a library for glibc */

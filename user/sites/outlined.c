@@ -17,8 +17,8 @@
 #define CHUNK	    (1u << 20)
 #define CALL_LEN    5 /* size of a direct call instruction, in bytes: e8 rel32 */
 /*
- * How many bytes before a call are searched for the start of its function. They may be in the
- * previous chunk.
+ * How many bytes before a call are searched for the start of the function that contains the call.
+ * They may be in the previous chunk.
  */
 #define LOOK_BACK   65536
 

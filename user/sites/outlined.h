@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Find the functions that OpenMP regions and tasks run, if names do not show it. They are found by
- * the calls of the runtime and the addresses that are passed in these calls. Pure: the input is an
- * ELF file, the output is addresses.
+ * Find the functions that OpenMP regions and tasks run, if names do not identify these functions.
+ * They are found by the calls to the runtime, and by the addresses that are passed in these calls.
+ * Pure: the input is an ELF file, the output is addresses.
  */
 #ifndef SITES_OUTLINED_H
 #define SITES_OUTLINED_H
@@ -21,11 +21,11 @@ struct outlined {
 
 /*
  * Find the function at @vaddr, and other functions that are passed to the same callee. The call
- * that returns to @caller (0: unknown) calls that callee. Any function that calls it contains the
- * addresses of the functions that it passes. All addresses are linked addresses. Only the unwind
- * table says where functions begin. Some of the results may not belong to regions, and cost a
- * useless probe. Return 0, -ENOENT if no function begins at @vaddr (other results are valid), or
- * -ENOMEM.
+ * that returns to @caller (0: unknown) calls that callee. A function that calls this callee
+ * computes the addresses of the functions that it passes. All addresses are linked addresses. Only
+ * the unwind table says where functions begin. Some of the results may not belong to regions, and
+ * cost a useless probe. Return 0, -ENOENT if no function begins at @vaddr (other results are
+ * valid), or -ENOMEM.
  */
 int outlined_find(const struct elf_file *elf, uint16_t machine, uint64_t vaddr, uint64_t caller,
 		  struct outlined *out);

@@ -17,7 +17,7 @@
 #include "sites/reader_wire.h"
 #include "symbols/wire.h"
 
-/* a child that is silent for so long counts as hung: see struct child_patience */
+/* a child that is silent for this time counts as hung: see struct child_patience */
 #define SILENT_MS  5000
 /* After this many children in a row have hung, no more questions are asked. */
 #define SILENT_MAX 3

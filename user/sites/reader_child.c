@@ -19,7 +19,7 @@
 #include "elf/sdt.h"
 #include "symbols/wire.h"
 
-/* maximum number of files with tables that are kept in memory; the files themselves are closed */
+/* maximum number of files for which tables are kept in memory; the files themselves are closed */
 #define FILES_MAX    64
 #define FUNCTION_MAX 16384 /* maximum number of bytes of a function that are decoded */
 #define INSN_BYTES   16
@@ -270,8 +270,8 @@ static int take_ends(void *ctx, const char *name, const struct elf_symbol *symbo
 }
 
 /*
- * Answer whether the function has exactly one address and known exits. Copies that compilers make
- * for certain arguments count as the function.
+ * Answer whether the file has a function of this name, and the exits of all functions of this name
+ * are known. Copies that compilers make for certain arguments count as the function.
  */
 static int answer_ends(const struct file *f, const char *name, struct wire *w)
 {

@@ -16,8 +16,8 @@
 #define RULE_ARGUMENTS_MAX 64
 #define RULE_COUNT_MAX	   0x7fffffffu
 /*
- * With a rule that has @all, all callers share one barrier. Its object is this address, which no
- * object of a program can have.
+ * With a rule that has @all, all callers share one barrier. The object of that barrier is this
+ * address plus the number of the rule, which no object of a program can have.
  */
 #define RULE_EVERYBODY	   0x7fff000000000000LL
 
@@ -166,7 +166,7 @@ static char *take_file(char *s, char **file)
 }
 
 /*
- * Find the ".." between two functions. A ".." that is part of a path, or of "...", does not count.
+ * Find the ".." between two functions. A ".." at the start, or as a part of "...", does not count.
  */
 static char *find_between(char *s)
 {
@@ -346,12 +346,13 @@ int rules_add(struct rules *rules, const char *spec, char *why, size_t len)
 /*
  * In libstdc++, arrive_and_wait() is a separate function only without optimization. With
  * optimization only the wait remains a function: g++ calls std::__atomic_wait_address(), and clang
- * calls a function that is called inside it. The last arriver also calls it, after it has released
- * the other threads. The arguments show the phase in which a thread arrived. If arrive() is a
- * function, it gets no probe, because the time between arrive() and the wait is work. For a latch,
- * only the wait is traced in every program, so a thread that arrives without waiting is not seen. A
- * wait that g++ inlines is found by its code (module_inline.c). Boost's wait is inlined with
- * optimization. Rust's wait is always a function of its library.
+ * calls __waiter::_M_do_wait(), which std::__atomic_wait_address() would call. The last arriver
+ * also calls the wait function, after it has released the other threads. The arguments show the
+ * phase in which a thread arrived. If arrive() is a function, it gets no probe, because the time
+ * between arrive() and the wait is work. For a latch, only the wait is traced in every program, so
+ * a thread that arrives without waiting is not seen. A wait that g++ inlines is found by its code
+ * (module_inline.c). Boost's wait is inlined with optimization. Rust's wait is always a function of
+ * its library.
  */
 static const struct {
 	const char *spec;

@@ -27,11 +27,12 @@ struct site_name {
 	const struct site_frame *frames;
 	const char *module; /* path as mapped; NULL: unknown */
 	/*
-	 * Offset of the call in the module's file. If `module` is NULL: its address in the process.
+	 * Offset of the call in the module's file. If `module` is NULL: the call's address in the
+	 * process.
 	 */
 	uint64_t offset;
 	const char *build_id; /* hexadecimal; NULL: unknown */
-	const char *label; /* name that the program gave it, or NULL */
+	const char *label; /* name that a marker of the program gives the call site, or NULL */
 	/* The called function that contains the barrier, or NULL. */
 	const char *through;
 	/*

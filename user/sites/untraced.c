@@ -18,8 +18,8 @@
  * are barriers (sites/family.c) and are traced. Calls that only start a transfer (MPI_Isend) return
  * at once. Also not listed are MPI_Init and MPI_Finalize, which every program calls, and
  * MPI_Comm_free and MPI_Comm_set_info, which all ranks must call but in which no library waits. The
- * most telling names are first, because a report shows only a few. A poll (MPI_Test) in a loop is
- * also a wait.
+ * names that say most to a user are first, because a report shows only a few. A poll (MPI_Test) in
+ * a loop is also a wait.
  */
 static const char *const mpi_functions[] = {
 	"Recv",

@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Functions in which a thread may wait for other threads or processes, and which are not traced.
- * Time inside them counts as work, so a report names each program that calls them.
+ * Time inside them counts as work, so a report names the functions of this kind that a program
+ * calls.
  */
 #ifndef SITES_UNTRACED_H
 #define SITES_UNTRACED_H

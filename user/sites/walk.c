@@ -142,8 +142,8 @@ static bool ask(const struct way *way, const struct address_space_code *at,
 }
 
 /*
- * Step to the caller by the unwind tables, for code without a simple rule: signal frames, realigned
- * stacks, code without tables.
+ * Step to the caller by the unwind tables, or by the frame pointer in code without tables. This is
+ * for code without a simple rule, such as signal frames and realigned stacks.
  */
 static bool step_by_file(const struct way *way, const struct address_space_code *at,
 			 const struct stack_regs *regs, struct unwind_step *step)
@@ -155,7 +155,10 @@ static bool step_by_file(const struct way *way, const struct address_space_code 
 		return true;
 	if (!stack_knows(regs, STACK_FP) || fp < sp)
 		return false;
-	/* In a large frame, the saved values are near its other end. */
+	/*
+	 * In a large frame, the saved values are near the frame pointer, which is too far from the
+	 * stack pointer.
+	 */
 	if (fp - sp > SBT_STACK_BYTES / 2) {
 		window_at(way, fp - SBT_STACK_BYTES / 2);
 		if (ask(way, at, regs, step))
