@@ -9,7 +9,10 @@
 #include "model/model.h"
 #include "sbt/record.h"
 
-/* An open episode that is this far (ns) behind the watermark no longer delays later episodes. */
+/*
+ * An open episode that is this far (ns) behind the watermark no longer delays later episodes. If
+ * its count is not known, MODEL_DECIDE_NS is added.
+ */
 #define MODEL_HOLD_NS	200000000ULL
 /* An undecided episode that is this far (ns) behind the watermark is decided with what is known. */
 #define MODEL_DECIDE_NS 1000000000ULL
@@ -24,10 +27,11 @@
  */
 #define MODEL_SKEW_NS	1000ULL
 
-#define MODEL_OBJECTS_MAX 65536 /* maximum number of objects; further idle objects are forgotten */
-/* maximum number of rows of a process; further call sites share one row */
+/* maximum number of objects; if there are more, the least recently used is forgotten */
+#define MODEL_OBJECTS_MAX 65536
+/* maximum number of rows of all processes; further call sites of a process share one row */
 #define MODEL_ROWS_MAX	  16384
-/* maximum number of ended threads; further ended threads are folded together */
+/* with this number of threads or more, threads that have ended are folded together; see fold.c */
 #define MODEL_THREADS_MAX 65536
 /* maximum number of finished episodes that wait for earlier episodes in one queue */
 #define MODEL_HEAP_MAX	  65536
@@ -160,8 +164,8 @@ struct thread {
 		uint32_t slot;
 	} slots[THREAD_CACHE];
 	/*
-	 * Every crossing uses the first lines of `pub`, and every episode uses the next lines. The
-	 * other lines are used only if their values are known.
+	 * Every crossing and every episode use the first two lines of `pub`. The next lines
+	 * (pub.sums) are used only if it is known how the thread's time was spent.
 	 */
 	struct model_thread pub;
 	/* Members that every episode uses. */
@@ -190,7 +194,7 @@ struct thread {
 	uint64_t tail_ns; /* end of the tail; 0 if there is no tail */
 	/* owned by the thread; NULL if the thread was always on a CPU */
 	const struct model_detail *tail;
-	struct list tail_link; /* in model.tails while the thread has a tail */
+	struct list tail_link; /* in model.tails while `tail` is not NULL */
 };
 
 /* Bytes that every crossing uses: two cache lines, and two lines of pub. */
@@ -208,7 +212,8 @@ struct proc {
 	uint32_t next_ordinal;
 	uint32_t rows; /* index of the process's last barrier, or MODEL_NONE */
 	uint32_t cap_parts; /* capacity of pub.parts */
-	uint64_t met_number; /* the last episode counted in pub.met, plus 1 */
+	/* serial number, plus 1, of the last episode that was counted for pub.met */
+	uint64_t met_number;
 	/* earliest start, latest end and longest path of the folded threads */
 	uint64_t folded_start, folded_end, folded_ideal;
 	uint64_t program; /* the same number for the same program; 0 if unknown */
@@ -238,7 +243,10 @@ struct queue {
 	struct list waiting; /* linked while the heap is not empty */
 };
 
-/* An open episode, or another item that may still become an episode. It delays later episodes. */
+/*
+ * An open episode, or crossings in cyclic use that may still become an episode. It delays later
+ * episodes.
+ */
 struct open {
 	struct list link;
 	uint64_t bound; /* the episode cannot have been released earlier */
@@ -294,7 +302,7 @@ struct episode {
 	bool first; /* the first episode of its object */
 	uint32_t made; /* value of object.made when the episode began */
 	bool detailed; /* a member has a detail */
-	bool waits_unseen; /* members waited for threads that arrived without a trace */
+	bool waits_unseen; /* members waited for threads that arrived without leaving a record */
 	uint64_t arrive_min;
 	uint64_t arrive_max;
 	uint64_t depart_min; /* MODEL_UNKNOWN if no member has left */
@@ -350,7 +358,10 @@ struct cyclic {
 	/* episodes were closed before cyclic use began; prev does not contain their members */
 	bool blind;
 	bool swap; /* the first member of the next chunk could belong to the last chunk */
-	/* the reason why the last chunk was not certain; the next chunk may be shifted */
+	/*
+	 * MODEL_WHY_*: why the last chunk was not certain, so that the next chunk may be shifted,
+	 * too
+	 */
 	uint32_t unsure;
 	bool left; /* cyclic use ended once, when the watermark was left_ns */
 	uint64_t left_ns;
@@ -366,7 +377,10 @@ struct object {
 	uint64_t shared;
 	uint32_t proc;
 	uint32_t count; /* the last known count */
-	/* number of threads that waited at this object when tracing began and have left it since */
+	/*
+	 * number of threads that waited at this object when tracing began, and have crossed it
+	 * again since
+	 */
 	uint32_t nwere_inside;
 	uint32_t made; /* how often the count of the object changed */
 	uint64_t made_ns; /* time of the arrival that showed the last change */
@@ -450,7 +464,7 @@ struct model {
 	bool folds;
 	struct episode *free;
 	struct detail *free_details;
-	struct list tails; /* threads with a tail */
+	struct list tails; /* threads with a detail of their tail */
 	/* Scratch, kept between episodes. */
 	struct order *order;
 	struct member *sorted;
@@ -507,7 +521,7 @@ static inline bool seq_after(uint32_t a, uint32_t b)
 	return (int32_t)(a - b) > 0;
 }
 
-/* Return whether any part of the thread's time is known. */
+/* Return whether it is known how the member's time was spent. */
 static inline bool member_accounted(const struct member *mem)
 {
 	return mem->pub.detail || mem->pub.flags & MODEL_CROSSING_ACCOUNTED;
@@ -518,7 +532,7 @@ static inline bool member_stays(const struct member *mem)
 	return mem->pub.flags & MODEL_CROSSING_STAYS;
 }
 
-/* Return the member's time inside the barrier, or MODEL_UNKNOWN if it never left. */
+/* Return the member's time inside the barrier, or MODEL_UNKNOWN if its departure is not known. */
 static inline uint64_t member_inside(const struct member *mem)
 {
 	return mem->pub.depart_ns == MODEL_UNKNOWN
@@ -614,14 +628,14 @@ int episode_certain(struct model *m, struct object *o, struct episode *e, bool f
 		    bool *certain);
 int episode_close(struct model *m, struct episode *e, enum model_state state, uint32_t why);
 /*
- * Return whether the probe groups of the episode's members had been detached by @t_ns
+ * Return whether a probe group of the episode's members was detached before @t_ns
  * (model_detached()). Later arrivals belong to other episodes.
  */
 bool episode_detached_before(const struct model *m, const struct episode *e, uint64_t t_ns);
 bool episode_others_were_inside(const struct object *o, const struct episode *e);
 /*
- * Return whether the probe groups of the episode's members were detached before the members left.
- * Arrivals after that were not seen.
+ * Return whether a probe group of the episode's members was detached before the first member left.
+ * Arrivals after the detach were not seen.
  */
 bool episode_was_cut(const struct model *m, const struct episode *e);
 
@@ -661,8 +675,8 @@ int barrier_thread(struct row *r, struct thread *t, struct model_barrier_thread 
 int barrier_phase(struct row *r, uint32_t from, struct model_phase **out);
 int barrier_fold(struct row *r, const struct model *m);
 /*
- * Find the row with these call sites. If there is none and @make is set, add one. Without @make,
- * use the row of @id that has no call site.
+ * Find the row with these call sites. If there is none, add one if @make is set. If @make is not
+ * set, find or add the row of @id without call sites.
  */
 int barrier_row_of(struct model *m, const struct row_id *id, const uint32_t *sites, uint32_t n,
 		   bool make, uint32_t *row);

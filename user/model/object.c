@@ -368,7 +368,7 @@ static int close_short(struct model *m, struct object *o, struct episode *e)
 
 	remove_open(o, e);
 	why = slots_missing_why(m, o, e);
-	/* Further members after the cutoff could not be seen. */
+	/* Members that arrived after the probes were detached could not be seen. */
 	if (episode_was_cut(m, e))
 		return episode_close(m, e, MODEL_INCOMPLETE, MODEL_WHY_END);
 	if (e->count)
@@ -479,8 +479,9 @@ static bool is_numbered(const struct member *mem, bool ordinal)
 }
 
 /*
- * Return true if @mem's thread is already a member. If there is no count and no departure was seen
- * (all members were killed), the thread must have left the first time, so this is another episode.
+ * Return true if @mem's thread is already a member of an episode without a count, from which no
+ * departure was seen because members were killed. The thread must have left that episode, so @mem
+ * belongs to another one.
  */
 static bool comes_again(const struct episode *e, const struct member *mem)
 {
@@ -512,8 +513,8 @@ static bool team_agrees(const struct episode *e, const struct member *mem)
 }
 
 /*
- * Return true if @mem may be at the former barrier of @e. An episode without departures fits any
- * barrier.
+ * Return true if @mem may be at the former barrier of @e. If no member of @e has left, any arrival
+ * would be in time, so @mem must then have another count than the present barrier.
  */
 static bool former_agrees(const struct object *o, const struct episode *e, const struct member *mem,
 			  uint32_t count)
@@ -538,7 +539,10 @@ static struct episode *find_open(const struct model *m, const struct object *o,
 		}
 		if (episode_is_former(e) && !former_agrees(o, e, mem, count))
 			continue;
-		/* If records are missing, disagreeing clocks are not the most likely reason. */
+		/*
+		 * If records are missing, a departure before the last arrival is more likely due to
+		 * them than to disagreeing clocks. So permit no difference between clocks.
+		 */
 		skew = mem->uncertain || e->nuncertain ? 0 : MODEL_SKEW_NS;
 		if (!(mem->was_inside && e->first) && counts_agree(count, e->count) &&
 		    rounds_agree(mem->round, e->round) &&
