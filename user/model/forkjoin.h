@@ -79,10 +79,10 @@ struct forkjoin_join {
 	uint64_t cookie; /* chosen by the caller; increases with each join */
 	uint32_t tgid, inc, tid; /* the thread that joins */
 	uint32_t site; /* call site: opaque number, equal for the same call */
-	bool all; /* it waits for all threads that it has created */
+	bool all; /* the thread waits for all threads that it has created */
 	uint64_t handle; /* without `all`: pthread_t of the joined thread */
 	uint64_t enter_ns, leave_ns;
-	int result; /* an errno */
+	int result; /* result of the call: 0, or an errno (positive) */
 };
 
 /* Return a new instance, or NULL when out of memory. */

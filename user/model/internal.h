@@ -164,8 +164,9 @@ struct thread {
 		uint32_t slot;
 	} slots[THREAD_CACHE];
 	/*
-	 * Every crossing and every episode use the first two lines of `pub`. The next lines
-	 * (pub.sums) are used only if it is known how the thread's time was spent.
+	 * Every crossing uses the first two lines of `pub`, and every complete episode also uses
+	 * the last line. Most of the lines between them are used only if it is known how the
+	 * thread's time was spent.
 	 */
 	struct model_thread pub;
 	/* Members that every episode uses. */

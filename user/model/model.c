@@ -309,8 +309,8 @@ static int unpark_first(struct model *m, struct thread *t)
 }
 
 /*
- * Feed the parked records whose turn it is: those with the next number, and those that begin by
- * @until. All records that precede the latter have arrived or are lost.
+ * Feed the parked records that are next: a record with the expected number, or one that begins by
+ * @until. All records before that time have arrived, so those that are still missing are lost.
  */
 static int unpark(struct model *m, struct thread *t, uint64_t until)
 {
