@@ -453,7 +453,8 @@ int cyclic_decide(struct model *m, struct object *o, bool final)
 
 /*
  * End cyclic use, because there are no more threads than the count. Add the remaining members to
- * episodes one by one. @final: the count has changed, so decide the remaining members as they are.
+ * episodes one by one. @final: the count has changed, so cut the remaining members into episodes as
+ * at the end of the run.
  */
 int cyclic_leave(struct model *m, struct object *o, bool final)
 {

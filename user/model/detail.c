@@ -151,8 +151,8 @@ static void forget_inside(struct model_detail *d)
 }
 
 /*
- * Make the parts of a detail fit the two times, and convert parts of MODEL_UNKNOWN ("all of it").
- * If a time is unknown, clear its parts.
+ * Make the parts of a detail fit the two times, and convert parts of MODEL_UNKNOWN ("all of it")
+ * into times. If a time is unknown, clear its parts.
  */
 void detail_settle(const struct model_detail *detail, uint64_t work_ns, uint64_t inside_ns)
 {

@@ -15,8 +15,8 @@
  * which waking ends an episode, and the object is a candidate. A thread that arrives late at the
  * second wait need not wait, so second waits are recorded more rarely. If one of the two waits is
  * far more frequent, it is therefore the first. The thread that makes a second waking also does so
- * directly after the first wait. If it nearly always wakes a millisecond later, it has worked in
- * between, and there are two barriers.
+ * directly after the first wait. If it nearly always makes the waking a millisecond or more after
+ * the wait, it has worked in between, and there are two barriers.
  */
 #include "model/discover_internal.h"
 

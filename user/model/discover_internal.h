@@ -70,7 +70,7 @@ struct echo {
 	uint32_t waits;
 	/* number of waits among `waits` that began directly after that other wait */
 	uint32_t waits_soon;
-	uint32_t after; /* wake site of that other wait */
+	uint32_t after; /* site of the waking that ended that other wait */
 	bool compact; /* the function is as small as a barrier's */
 };
 
@@ -101,11 +101,11 @@ struct tally {
 
 /*
  * A process at an object that it shares with others. Its probes on waits and on wakings are
- * attached one after the other.
+ * attached one after the other, so the first wait and the first waking are noted separately.
  */
 struct visitor {
 	uint64_t process; /* tgid << 32 | inc */
-	bool waited, woke; /* a wait of the process has been seen; a waking of it has been seen */
+	bool waited, woke; /* whether a wait, and whether a waking, of the process has been seen */
 };
 
 struct object {
@@ -119,7 +119,10 @@ struct object {
 	bool elsewhere; /* waits and wakings are in different functions, even of the machine code */
 	uint32_t waker; /* waker of the streak's last round */
 	struct values values, now_values; /* values of the streak, and of the current round */
-	/* The current round. open: the last waking has begun to end it. bad: it breaks the rule. */
+	/*
+	 * The current round is the last waking with the waits that it ended. open: there is such a
+	 * round, and more of its waits may follow. bad: the round breaks the rule.
+	 */
 	bool open, bad;
 	uint32_t now_waker, now_site, now_wakes;
 	uint64_t wake_ns, wake_before_ns;
@@ -166,7 +169,7 @@ struct object {
 	struct tally tally;
 	/* Known barriers on condition variables; see discover_known.c. */
 	bool reported; /* records of the current round are taken as they arrive */
-	/* more threads cross the barrier than the number that was reported last */
+	/* more threads crossed the barrier than was known when their round was reported */
 	bool reported_less;
 	uint32_t nshort; /* number of consecutive rounds that lacked the same members */
 	uint32_t short_n; /* number of threads in the short rounds */
@@ -177,7 +180,7 @@ struct object {
 	uint32_t nechoed; /* number of waits and wakings that were dropped as echoes */
 	uint32_t echo_waits; /* number of waits among `nechoed` that an echo ended */
 	uint64_t echo_wait_ns; /* total time of these waits */
-	bool now_soon; /* an echo may end the current round */
+	bool now_soon; /* the waking that ends the current round may be an echo */
 	/* number of threads in the current round that began to wait directly after another wait */
 	uint32_t now_after;
 	uint32_t nprocesses, cap_processes;
@@ -237,9 +240,9 @@ bool discover_echo_note(struct discover *d, const struct discover_record *r);
 /* Return whether wakings from @site are the second wakings of episodes. */
 bool discover_echo_is(const struct discover *d, uint32_t site);
 /*
- * Return whether no complete episode of the barrier has ended with a waking from @site. If so, a
- * waking that looks like an echo is an echo. Earlier echoes, for which no thread waited, left no
- * record.
+ * Return whether no complete episode of the barrier has ended with a waking from @site. If so, even
+ * the first waking that looks like an echo is taken for one. There may have been earlier echoes
+ * that left no record, because no thread waited for them.
  */
 bool discover_echo_first(const struct discover *d, const struct object *o, uint32_t site);
 /*

@@ -133,7 +133,7 @@ void discover_streak_restart(struct discover *d, struct object *o)
 	o->older = 0;
 }
 
-/* End the streak. The current round begins anew. */
+/* End the streak. The current round may be the first of a new streak. */
 void discover_streak_end(struct discover *d, struct object *o)
 {
 	discover_drop_before(d, o, o->held_now);

@@ -56,12 +56,12 @@ static uint64_t all_began(const struct episode *e)
 
 /*
  * Phase time(e) = release(e) - release of the previous episode, on any object, in which all members
- * of e took part. If there is no such episode, the phase begins when the last of the members was
- * created, or at the last arriver's previous release on any object if that is earlier. If the last
- * arriver has no previous release, the phase begins when that thread started. In cyclic use, any
- * threads may share an episode, so the phase always begins at the last arriver's previous release,
- * or when that thread started. If the beginning is not certain, the phase time is unknown. Set
- * *@team to the team of that previous episode, or NULL.
+ * of e took part. If there is no such episode, the phase begins at the last arriver's previous
+ * release on any object, or when the last of the members was created if that is known and earlier.
+ * If the last arriver has no previous release, the phase begins when that thread started. In cyclic
+ * use, any threads may share an episode, so the phase always begins at the last arriver's previous
+ * release, or when that thread started. If the beginning is not certain, the phase time is unknown.
+ * Set *@team to the team of that previous episode, or NULL.
  */
 static void fill_phase(const struct model *m, struct episode *e, struct model_episode *out,
 		       struct team **team)
@@ -350,7 +350,9 @@ static int join_clocks(struct model *m, struct episode *e, const struct member *
 	uint64_t latest = 0;
 	uint32_t i;
 
-	/* The thread that only joins is no member any more, but its clock takes part. */
+	/*
+	 * The thread that only joins has been removed from the members, but its clock takes part.
+	 */
 	for (i = 0; i < e->n + (joiner->thread != NULL); i++) {
 		const struct member *mem = i < e->n ? &e->members[i] : joiner;
 

@@ -11,7 +11,7 @@
 
 /*
  * An open episode that is this far (ns) behind the watermark no longer delays later episodes. If
- * its count is not known, MODEL_DECIDE_NS is added.
+ * its count is not known, MODEL_DECIDE_NS is added to this time.
  */
 #define MODEL_HOLD_NS	200000000ULL
 /* An undecided episode that is this far (ns) behind the watermark is decided with what is known. */
@@ -126,7 +126,7 @@ struct thread {
 	uint64_t known_ns; /* the thread's time is accounted for up to this time */
 	uint64_t last_arrive_ns;
 	uint64_t seen_ns; /* last departure of depth 0; all earlier records have been fed */
-	uint64_t outside_joined; /* the part of outside_ns that is in the ideal clock */
+	uint64_t outside_joined; /* the part of outside_ns that has been added to `ideal` */
 	/* end of the longest path to this thread so far, as an absolute time; at first its start */
 	uint64_t ideal;
 	uint32_t index;
@@ -245,7 +245,7 @@ struct queue {
 };
 
 /*
- * An open episode, or crossings in cyclic use that may still become an episode. It delays later
+ * An open episode, or crossings in cyclic use that may still become an episode. Both delay later
  * episodes.
  */
 struct open {

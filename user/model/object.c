@@ -3,8 +3,8 @@
 /*
  * Assign crossings to episodes. A crossing belongs to the open episode if and only if it arrived
  * before the earliest departure of that episode. If the count is known, an episode is closed when
- * it has so many members. If not, it is closed when the next episode has begun. Objects with more
- * threads than their count are handled in cyclic.c.
+ * it has so many members. If not, it is closed when a thread has left a later episode. Objects with
+ * more threads than their count are handled in cyclic.c.
  */
 #include "model/internal.h"
 #include "base/array.h"
@@ -186,8 +186,8 @@ bool model_team(const struct model *m, const struct model_crossing *at, struct m
 	for (i = 0; i < o->nmet && i < max; i++)
 		met[i] = still_there(m, o->met[i]);
 	/*
-	 * Look at open episodes, too: without a count, an episode stays open until the next one
-	 * begins.
+	 * Look at open episodes, too: without a count, an episode stays open until a thread has
+	 * left a later one.
 	 */
 	for (i = 0; i <= o->nopen; i++) {
 		e = i ? o->open[i - 1] : o->pending;

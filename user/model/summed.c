@@ -157,7 +157,9 @@ static int by_start(const void *a, const void *b)
 						  : NUMBER_COMPARE(x->pub.tid, y->pub.tid);
 }
 
-/* Number the threads that crossed a barrier in the order of their starts. */
+/*
+ * Number the threads that crossed a barrier and have no number yet, in the order of their starts.
+ */
 static void number_threads(const struct model *m, struct proc *p, struct thread **order)
 {
 	struct thread *t;
