@@ -491,8 +491,8 @@ int cyclic_add(struct model *m, struct object *o, const struct member *mem)
 		o->cyclic.warm_ns = mem->pub.arrive_ns + MODEL_WARM_NS;
 	set_bound(m, o);
 	/*
-	 * Try only now, to save time: a chunk can rarely be decided before the next chunk has
-	 * arrived.
+	 * To save time, try only when two chunks have arrived: a chunk can rarely be decided before
+	 * the next chunk has arrived.
 	 */
 	if (o->cyclic.n < full)
 		return 0;

@@ -59,12 +59,12 @@ enum discover_verdict {
 /* the thread woke others at arrive_ns; if not set, it waited until depart_ns */
 #define DISCOVER_WAKE  0x02
 #define DISCOVER_AGAIN 0x04 /* the futex already had another value, so the thread did not wait */
-#define DISCOVER_OVER  0x08 /* the wait timed out, and may continue */
+#define DISCOVER_OVER  0x08 /* the wait timed out; the thread may wait again */
 /*
  * For condition variables. Some implementations count the waits that have begun. This count reveals
  * waits that were not seen, for example in a process that had just begun and had no probes yet.
  */
-#define DISCOVER_COUNT 0x10 /* `value` is the count before this record */
+#define DISCOVER_COUNT 0x10 /* `value` is the number of waits that had begun before this one */
 /* the kernel side knew that the object is a barrier, so there is no count */
 #define DISCOVER_KNOWN 0x20
 #define DISCOVER_OLDER 0x40 /* the object may have been used before tracing began */
@@ -93,9 +93,9 @@ struct discover_object {
 	enum discover_verdict verdict;
 	/* number of members of the last round that was counted in `rounds`, `split` or `led` */
 	uint32_t members;
-	/* rounds that kept the rule but were not reported as episodes of a barrier */
+	/* number of rounds that kept the rule but were not reported as episodes of a barrier */
 	uint64_t rounds;
-	/* the part of `rounds` that was dropped although the object turned out to be a barrier */
+	/* number of rounds that were dropped although the object turned out to be a barrier */
 	uint64_t untold;
 	uint32_t wait_site, wake_site;
 	/*
@@ -117,8 +117,8 @@ struct discover_object {
 	 */
 	uint32_t batches;
 	/*
-	 * number of waits that no waking of all threads ended, outside of such groups, as at a lock
-	 * or a queue
+	 * number of waits that no waking of all threads ended, outside of the groups of `batches`,
+	 * as at a lock or a queue
 	 */
 	uint32_t loose;
 	bool was_barrier; /* DISCOVER_OTHER: the object had been classified as a barrier before */
@@ -133,7 +133,7 @@ struct discover_object {
 	uint64_t echo_ns;
 	/*
 	 * Condition variables on which no thread ever woke all waiters: number of threads that
-	 * waited, counted only up to a few.
+	 * waited, counted only up to 8.
 	 */
 	uint32_t alone;
 };

@@ -20,14 +20,17 @@
 #define HELD_MAX	 16384 /* maximum number of pending records of one object */
 #define KEPT_MAX	 64 /* maximum number of remembered objects of ended processes */
 #define ALONE_MAX	 8
-#define UNEVEN_LEAST	 8 /* number of uneven rounds before an object is reported */
+#define UNEVEN_LEAST	 8 /* an object is reported if discover_object.uneven is this or more */
 /*
  * Longest time (ns) from the end of a wait to a waking in the same function, if the thread only
  * takes the mutex between them.
  */
 #define DISCOVER_SOON_NS 100000ULL
 
-/* The futex values that waits have expected. */
+/*
+ * The futex values that waits have expected. any: there are some; differ: they are not all equal;
+ * one: the last of them.
+ */
 struct values {
 	bool any, differ;
 	uint32_t one;
@@ -36,7 +39,7 @@ struct values {
 /* A pending record. It is not yet known whether the record belongs to an episode. */
 struct held {
 	uint64_t cookie, arrive_ns, depart_ns;
-	uint32_t wake_site; /* wake site of the record's round */
+	uint32_t wake_site; /* call site of the waking that ended the record's round */
 	bool wake, merged;
 };
 
@@ -82,19 +85,20 @@ struct pending {
 	uint32_t tid, value;
 	bool again;
 	bool echo; /* ended by the second waking of an episode */
-	bool unwoken; /* counted in tally.unwoken until it turns out to be part of a wait */
+	/* counted in tally.unwoken; no longer if it turns out to be part of a longer wait */
+	bool unwoken;
 	uint64_t cookie;
 	uint64_t arrive_ns, depart_ns;
 };
 
-/* Seen and unseen waits on a condition variable; see discover_count.c. */
+/* Numbers of seen and unseen waits on a condition variable; see discover_count.c. */
 struct tally {
 	uint32_t least, most; /* smallest and largest value of the object's own count */
 	uint64_t counted; /* number of waits with such a value */
 	uint64_t unread; /* number of waits without such a value */
 	uint64_t unwoken; /* number of waits that no waking ended */
 	uint64_t since; /* number of records since the object was found to be a barrier */
-	bool older, blind; /* DISCOVER_OLDER, DISCOVER_BLIND */
+	bool older, blind; /* the object's records had DISCOVER_OLDER, DISCOVER_BLIND */
 	bool begun, settled;
 	struct discover_unseen reported; /* the object's part of discover.unseen */
 };
@@ -259,13 +263,13 @@ void discover_echo_not(struct discover *d, uint32_t site);
  */
 bool discover_echo_open(const struct discover *d, uint32_t site);
 /*
- * Wakings from @site turned out to end episodes. Count the records of the object that were dropped
- * as echoes.
+ * If wakings from @site turned out to end episodes, count the records of the object that were
+ * dropped as echoes.
  */
 void discover_echo_over(struct discover *d, struct object *o, uint32_t site);
 /*
- * Stop dropping records of the object as echoes. Count the dropped records if threads waited for
- * the echoes longer than they take to leave an episode.
+ * Call this after the object's last echo. Count the records that were dropped as echoes if threads
+ * waited for the echoes longer than they take to leave an episode.
  */
 void discover_echo_end(struct discover *d, struct object *o);
 /* Return whether wakings of the streak may be echoes, but are still undecided. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS_ENOUGH	 3 /* number of consecutive rounds that is enough evidence */
+#define ROUNDS_ENOUGH	 3 /* number of consecutive rounds that is enough evidence for a barrier */
 /*
  * number of additional rounds that are needed for each round with other members than the round
  * before it

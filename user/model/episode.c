@@ -304,7 +304,7 @@ bool episode_others_were_inside(const struct object *o, const struct episode *e)
 	return e->first && e->n + o->nwere_inside == e->count;
 }
 
-/* Mark in the slots of the members whether this crossing is certainly in the right episode. */
+/* Note in the members' slots whether their crossings of @e are certainly in the right episode. */
 static void mark_places(struct object *o, const struct episode *e)
 {
 	if (episode_is_former(e) ||

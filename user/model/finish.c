@@ -366,7 +366,7 @@ static int join_clocks(struct model *m, struct episode *e, const struct member *
 	for (i = 0; i < e->n + (joiner->thread != NULL); i++) {
 		t = i < e->n ? e->members[i].thread : joiner->thread;
 		t->ideal = latest;
-		/* An episode that was decided late must not set the time back. */
+		/* An episode that was decided late must not replace a later release. */
 		if (t->pub.release_ns != MODEL_UNKNOWN && t->pub.release_ns > e->arrive_max)
 			continue;
 		t->pub.release_ns = e->arrive_max;

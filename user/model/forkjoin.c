@@ -62,15 +62,16 @@ struct thread {
 	uint32_t now; /* number of the current batch */
 	/* number of threads in the current batch, and how many of them are joined */
 	uint32_t n, njoined;
-	bool joining; /* the next thread begins a new batch */
+	bool joining; /* threads of the batch were joined, so the next thread begins a new batch */
 	bool broken; /* the batch is no round */
-	/* the round with the members that this creator waits for, or NULL */
+	/* the round that this creator may still wait for, or NULL; see forkjoin_episode.open */
 	struct forkjoin_episode *open;
 	bool waits_for_all; /* the creator waits for all threads of the finished batch */
-	bool doubtful; /* of the finished batch; see struct forkjoin_episode */
+	bool doubtful; /* like forkjoin_episode.doubtful, for the finished batch */
 	uint32_t site;
 	uint64_t made_ns; /* time when the creator made the last thread */
-	uint64_t first_ns, last_ns; /* times of the creator's first and last join */
+	/* when the creator entered its first join, and left its last join */
+	uint64_t first_ns, last_ns;
 	uint64_t between_ns; /* time outside joins, from the first join to the last */
 	uint32_t gaps, long_gaps;
 };

@@ -211,7 +211,7 @@ struct proc {
 	uint32_t threads;
 	uint64_t next_number;
 	uint32_t next_ordinal;
-	uint32_t rows; /* index of the process's last barrier, or MODEL_NONE */
+	uint32_t rows; /* index of the process's barrier that was added last, or MODEL_NONE */
 	uint32_t cap_parts; /* capacity of pub.parts */
 	/* serial number, plus 1, of the last episode that was counted for pub.met */
 	uint64_t met_number;
@@ -264,11 +264,12 @@ struct open {
 struct member {
 	struct model_member pub; /* the struct that contains the member owns the detail */
 	struct thread *thread;
-	uint64_t outside_ns; /* the thread's time outside barriers, up to this arrival */
+	/* time (ns) outside barriers that ended with this arrival; 0 if not known */
+	uint64_t outside_ns;
 	uint32_t seq;
 	uint32_t gaps; /* number of the thread's gaps so far */
 	uint32_t round; /* round of the crossing; 0 if not known */
-	bool ordinal; /* `round` is an ordinal: struct model_crossing */
+	bool ordinal; /* `round` is an ordinal; see struct model_crossing */
 	uint16_t rest, place; /* model_crossing.rest and .place */
 	uint8_t depth;
 	uint8_t probe_group;
@@ -289,7 +290,7 @@ struct episode {
 	struct open open;
 	struct object *object;
 	uint64_t serial;
-	uint64_t key; /* key of the members, after the episode is complete; see team.c */
+	uint64_t key; /* key of the set of members, from team_before() */
 	uint32_t proc;
 	uint32_t count;
 	uint32_t round; /* 0: no member has a round */
@@ -370,7 +371,8 @@ struct cyclic {
 
 struct object {
 	struct list lru;
-	struct list busy; /* in model.busy while the object has an open episode */
+	/* in model.busy while the object has an unfinished episode or members in cyclic.buf */
+	struct list busy;
 	struct object *hash_next;
 	uint64_t key;
 	uint64_t serial;
@@ -393,7 +395,7 @@ struct object {
 	bool partial; /* a crossing had MODEL_CROSSING_PARTIAL */
 	uint32_t unfinished; /* number of episodes of this object that are not freed yet */
 	uint64_t depart_max; /* last departure of all episodes closed so far */
-	uint64_t team; /* key of the last team that is certain */
+	uint64_t team; /* key of the team of the newest complete episode; see team.c */
 	uint64_t full_arrive_ns; /* last arrival of the newest full episode; 0 if none */
 	uint32_t nopen;
 	uint32_t nclosed;
@@ -408,7 +410,7 @@ struct object {
 	uint32_t nmet, cap_met;
 	struct model_met *met; /* members of the object's newest complete episode */
 	uint64_t met_ns; /* release of that episode */
-	const struct episode *first; /* the object's first episode while it is undecided */
+	const struct episode *first; /* the object's first episode until it is closed */
 	/* a full episode that is not decided yet; it is decided when the next episode is full */
 	struct episode *pending;
 	struct episode *open[OBJECT_OPEN_MAX]; /* oldest first */
@@ -461,7 +463,7 @@ struct model {
 	uint32_t *exited; /* processes that may be folded into their programs; see program.c */
 	struct hash programs; /* program -> the process into which other processes are folded */
 	uint64_t fold_ns; /* time of the next folding */
-	uint32_t keep; /* number of exited processes that are not folded */
+	uint32_t keep; /* maximum number of exited processes that are not folded */
 	bool folds;
 	struct episode *free;
 	struct detail *free_details;

@@ -13,7 +13,7 @@ struct model_detail;
 struct model_mark {
 	uint32_t tgid, inc, tid; /* the thread */
 	uint32_t site; /* call site of the marker; the label of the site is the name of the phase */
-	/* number of the thread's crossings before the mark, as counted by the kernel */
+	/* number of the thread's crossings before the mark, as counted by the kernel side */
 	uint32_t seq;
 	bool begins;
 	uint64_t t_ns;

@@ -96,7 +96,7 @@ enum model_waited {
 /* The longest block of a phase among the blocks with one reason. */
 struct model_block {
 	uint64_t ns; /* 0: none */
-	/* The object that the thread was blocked at. `reason` is the tag. */
+	/* The object that the thread was blocked at. `reason` says which member is valid. */
 	union {
 		uint64_t key; /* any of the following, to be copied or compared; 0: unknown */
 		uint64_t futex; /* MODEL_BLOCKED_LOCK: address of the futex */
@@ -256,7 +256,7 @@ struct model_sums {
 	uint64_t counters[MODEL_COUNTERS_MAX]; /* counts in phases */
 	uint64_t inside_counters[MODEL_COUNTERS_MAX];
 	uint64_t counted; /* number of crossings and tails with counters */
-	uint8_t scaled, unknown; /* one bit for each counter */
+	uint8_t scaled, unknown; /* one bit for each counter, as in struct model_detail */
 };
 
 /*
@@ -277,7 +277,7 @@ struct model_thread {
 	bool start_seen; /* created while tracing */
 	bool exited;
 	uint64_t crossings; /* number of crossings of depth 0 that were seen */
-	uint64_t outside_ns; /* u_i: time outside barriers, including phase 0 and the tail */
+	uint64_t outside_ns; /* time outside barriers (u_i), including phase 0 and the tail */
 	uint64_t idle_ns; /* time inside barriers */
 	uint64_t wait_ns;
 	uint64_t last; /* number of episodes in which the thread was the last arriver */
@@ -447,7 +447,8 @@ struct model_barrier {
 #define MODEL_WHY_END	    0x40 /* tracing ended before the episode was over */
 #define MODEL_WHY_OTHERS    0x80 /* further members exist, but are not known */
 /* Complete episodes may also have the following flags. */
-#define MODEL_WHY_BOUND	    0x100 /* the last arrival is an upper bound; see MODEL_CROSSING_BOUND */
+/* a member's arrival is only an upper bound; see MODEL_CROSSING_BOUND */
+#define MODEL_WHY_BOUND	    0x100
 /* several members have an upper bound as their arrival, so the last arriver is not certain */
 #define MODEL_WHY_RIVALS    0x200
 
@@ -494,7 +495,7 @@ struct model_episode {
 	uint64_t phase_ns; /* or MODEL_UNKNOWN */
 	uint32_t phase_from; /* barrier at which the phase began, or MODEL_NONE */
 	uint64_t barrier_ns;
-	uint32_t count; /* 0 unknown */
+	uint32_t count; /* as model_crossing.count */
 	uint32_t n;
 	enum model_state state;
 	uint32_t why;
@@ -560,7 +561,7 @@ struct model_proc {
 	 * that was seen there first. These counts include it for each process.
 	 */
 	uint64_t met, met_incomplete, met_ambiguous;
-	uint32_t nthreads_crossed; /* n: number of threads that crossed a barrier */
+	uint32_t nthreads_crossed; /* number of threads that crossed a barrier (n) */
 	/*
 	 * Sums over threads that ended long ago and were folded, because there were too many to
 	 * keep. These threads are in nthreads_crossed but not in the list of threads. At a barrier
@@ -818,11 +819,12 @@ struct model_summed {
 	uint32_t first_team;
 	uint64_t depart_ns; /* the thread's last departure at this site */
 	uint64_t crossings, abandoned;
-	uint64_t unmet; /* number of crossings at barriers with unknown members */
+	uint64_t unmet; /* number of crossings at barriers that have unknown members */
 	/* number of episodes; each is counted by one of its threads */
 	uint64_t incomplete, ambiguous;
-	uint64_t idle_ns, work_ns, work_n; /* in complete episodes */
-	uint64_t idle_other_ns; /* in other episodes */
+	/* in complete episodes; work_n: number of phases in work_ns */
+	uint64_t idle_ns, work_ns, work_n;
+	uint64_t idle_other_ns; /* time inside barriers in other episodes */
 	uint64_t unknown_ns; /* in abandoned crossings */
 	/* sum of phase time x members, over the episodes with this thread as last arriver */
 	uint64_t thread_ns;

@@ -151,8 +151,8 @@ static uint32_t copy_members(const struct episode *e, struct model_met *met, uin
 }
 
 /*
- * Return @met. If its thread exited long ago and the thread's index may be reused, leave out the
- * index.
+ * Return @met, but without the index if its thread exited long ago and the entry at this index is
+ * empty or reused.
  */
 static struct model_met still_there(const struct model *m, struct model_met met)
 {
@@ -237,7 +237,7 @@ static uint32_t uncertainty_why(const struct episode *e)
 	return MODEL_WHY_BEFORE;
 }
 
-/* Note which members of @e arrive again, as far as known. */
+/* Note when members of @e arrived again, as far as the open episodes show. */
 static void note_open(struct object *o, const struct episode *e)
 {
 	const struct episode *later;
@@ -423,7 +423,7 @@ static bool oldest_is_over(const struct model *m, const struct object *o, bool o
 	uint64_t left = left_by(e);
 
 	if (!e->count) {
-		/* Without a watermark, two newer episodes must suffice. */
+		/* As long as there is no watermark, two newer episodes are enough evidence. */
 		if (!m->watermark && o->nopen > 2)
 			return true;
 		if (newer_was_left(m, o))
@@ -555,7 +555,11 @@ static struct episode *find_open(const struct model *m, const struct object *o,
 
 enum fit { FIT_NEW, FIT_STRAY, FIT_SURPLUS };
 
-/* Check a crossing that fits no open episode against the closed episodes. */
+/*
+ * Check a crossing that fits no open episode against the closed episodes. FIT_SURPLUS: it is one
+ * member too many for a complete episode. FIT_STRAY: it belongs to an incomplete episode that is
+ * already closed. FIT_NEW: it fits none of them.
+ */
 static enum fit fit_closed(const struct object *o, const struct member *mem, uint32_t count)
 {
 	uint32_t i, n = o->nclosed < OBJECT_CLOSED ? o->nclosed : OBJECT_CLOSED;

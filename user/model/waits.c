@@ -30,7 +30,7 @@
 
 struct episode {
 	uint64_t first_depart_ns; /* MODEL_UNKNOWN if no thread has left */
-	uint32_t count; /* 0 unknown */
+	uint32_t count; /* number of participants; 0: not known */
 	uint32_t value;
 	/*
 	 * latch: number of arrivals that were missing when the last wait before the release began;

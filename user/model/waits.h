@@ -17,7 +17,7 @@ struct waits;
 /* The state of the barrier when a wait begins. */
 struct waits_seen {
 	bool latch;
-	bool over; /* released before the wait began */
+	bool over; /* the barrier was released before the wait began */
 	uint32_t value; /* the phase or, for a latch, the number of missing arrivals */
 	/*
 	 * the number of threads that the barrier counts, in a later phase if `over` is set; 0 if
