@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The rows of the report. A row is a call site within a process, or the sorted set of call sites of
- * mixed episodes.
+ * The rows of the report. A row is a call site within a process. Episodes with members from several
+ * call sites have a row for the sorted set of these call sites.
  */
 #include "model/internal.h"
 
@@ -127,8 +127,8 @@ static int row_find(struct model *m, const struct row_id *id, const uint32_t *si
 	if (*index != MODEL_NONE)
 		return 0;
 	/*
-	 * No program has this many call sites. Further call sites share one row without a call
-	 * site.
+	 * Programs hardly have this many call sites. Further call sites of a process share one row
+	 * without a call site.
 	 */
 	if (n && m->rows.n - m->nfree_rows >= MODEL_ROWS_MAX)
 		return row_find(m, id, NULL, 0, index);
@@ -183,7 +183,9 @@ int barrier_row(struct model *m, struct episode *e, uint32_t *row)
 	return err ? err : row_find(m, &id, m->sites, n, row);
 }
 
-/* Return the thread's entry in the row if the thread remembers the entry's index; else NULL. */
+/*
+ * Return the thread's entry in the row if the entry's position is in the thread's cache; else NULL.
+ */
 struct model_barrier_thread *barrier_thread_known(const struct row *r, const struct thread *t)
 {
 	uint32_t way = r->index % THREAD_CACHE;

@@ -120,7 +120,7 @@ int cyclic_enter(struct model *m, struct object *o)
 	o->cyclic.swap = false;
 	/*
 	 * Earlier episodes were matched on the assumption that no more threads use the barrier than
-	 * it counts.
+	 * it counts. So it is not certain where the next episode begins.
 	 */
 	o->cyclic.blind = o->nclosed;
 	o->cyclic.unsure = o->nclosed ? MODEL_WHY_SWAP : 0;
@@ -199,8 +199,8 @@ static bool overdue(const struct model *m, const struct object *o, uint64_t t)
 
 /*
  * Return whether the chunk could be shifted, which means that a cut k members earlier also agrees
- * with all departures. The (n - k)th member of this chunk would then have released the last k
- * members of the previous chunk. Those members would have left after the (n - k)th member arrived.
+ * with all departures. The last k members of the previous chunk would then have been released by
+ * the (n - k)th member of this chunk, and would have left after its arrival.
  */
 static bool shift_possible(const struct object *o, const struct episode *e)
 {
@@ -452,8 +452,9 @@ int cyclic_decide(struct model *m, struct object *o, bool final)
 }
 
 /*
- * End cyclic use, because there are no more threads than the count. Add the remaining members one
- * by one.
+ * End cyclic use, because there are no more threads than the count. Add the remaining members to
+ * episodes one by one. @final: the count has changed, so cut the remaining members into episodes as
+ * at the end of the run.
  */
 int cyclic_leave(struct model *m, struct object *o, bool final)
 {
@@ -490,8 +491,8 @@ int cyclic_add(struct model *m, struct object *o, const struct member *mem)
 		o->cyclic.warm_ns = mem->pub.arrive_ns + MODEL_WARM_NS;
 	set_bound(m, o);
 	/*
-	 * Try only now, to save time: a chunk can rarely be decided before the next chunk has
-	 * arrived.
+	 * To save time, try only when two chunks have arrived: a chunk can rarely be decided before
+	 * the next chunk has arrived.
 	 */
 	if (o->cyclic.n < full)
 		return 0;

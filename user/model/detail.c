@@ -150,7 +150,10 @@ static void forget_inside(struct model_detail *d)
 	memset(d->inside_counters, 0, sizeof(d->inside_counters));
 }
 
-/* Convert MODEL_UNKNOWN ("all of it") in a detail of the pool into times. */
+/*
+ * Make the parts of a detail fit the two times, and convert parts of MODEL_UNKNOWN ("all of it")
+ * into times. If a time is unknown, clear its parts.
+ */
 void detail_settle(const struct model_detail *detail, uint64_t work_ns, uint64_t inside_ns)
 {
 	struct model_detail *d = (struct model_detail *)detail;
@@ -262,8 +265,9 @@ void model_sums_join(struct model_sums *to, const struct model_sums *from)
 /* --- tails ----------------------------------------------------------------------------------- */
 
 /*
- * Add the activity of @t from its last departure to the end of its tail, at most until @until. Do
- * this only at the end, because the record of an earlier crossing may arrive after the tail.
+ * Add the activity of @t from its last departure to the end of its tail, at most until @until, to
+ * @sums. The sums of @t itself get it only when all records of @t have been fed, because the record
+ * of an earlier crossing may arrive after the tail.
  */
 void tail_add(const struct thread *t, uint64_t until, struct model_sums *sums)
 {

@@ -148,9 +148,9 @@ static void take_late(struct discover *d, struct object *o, const struct pending
 
 /*
  * Some threads have found that the futex changed since the last waking. Add those that were late
- * for this waking to its round. One of them is the thread that now wakes the others, because it has
- * not waited since. The others are the threads that expected the same value as all members of the
- * round.
+ * for the last waking to the round that it ended. If @waker, which makes the next waking, is among
+ * them, it was late, because it has not waited since. The other late threads are those that
+ * expected the same value as all members of that round.
  */
 static void take_all_late(struct discover *d, struct object *o, uint32_t waker)
 {
@@ -220,8 +220,8 @@ static int wrong(struct discover *d, struct object *o, uint64_t cookie)
 #define ECHOES_MAX 8
 
 /*
- * Take the second waking of an episode, which is made after all threads have left and ends no
- * round.
+ * Handle an echo: the second waking of an episode. It is made after all threads have left, and ends
+ * no round.
  */
 static int add_echo(struct discover *d, struct object *o, const struct discover_record *r)
 {
@@ -296,8 +296,8 @@ static bool continues(const struct object *o, const struct pending *p,
 		      const struct discover_record *r, uint64_t wake_ns, uint64_t before_ns)
 {
 	/*
-	 * A thread that waited until all threads had left continues to the next episode, or to its
-	 * work.
+	 * An echo ended @p, so the thread had waited until all threads had left the episode. If its
+	 * next wait does not begin directly afterwards, that wait belongs to another episode.
 	 */
 	if (p && p->echo && r->arrive_ns - p->depart_ns > DISCOVER_SOON_NS)
 		return false;
@@ -369,8 +369,8 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 	if (!o->open)
 		return pending_add(d, o, r);
 	/*
-	 * The thread may have been slow to leave, so that a waking after the one that ended its
-	 * wait may already have happened.
+	 * The thread may have been slow to leave. Then the last waking is a later one, and the
+	 * waking before it ended the wait.
 	 */
 	if (wake > r->depart_ns || (arrive <= before && before)) {
 		wake = before;
@@ -391,7 +391,7 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 			return wrong(d, o, r->cookie);
 		discover_note_places(d, o, r->site, o->now_site);
 		discover_round_join(o, r->tid, r->value);
-		/* The round has a new member since the barrier was recognised. */
+		/* The round has more members than were known. */
 		if (o->nnow + 1 > o->nset)
 			discover_set_members(o);
 		o->wrong = 0;

@@ -18,7 +18,7 @@
  * - The waits on a futex did not all expect the same value. A barrier's word changes in each round,
  *   or counts. A lock's word does not change. If unlocking wakes all waiters, threads that compete
  *   for the lock look like members of an episode.
- * An object with the same two call sites for waits and wakings as a known barrier is a barrier
+ * An object with the same two call sites for waits and wakings as a known barrier is a barrier even
  * without such rounds.
  *
  * The start of a thread pool, queues, events, read-write locks and joins are not taken for
@@ -59,12 +59,12 @@ enum discover_verdict {
 /* the thread woke others at arrive_ns; if not set, it waited until depart_ns */
 #define DISCOVER_WAKE  0x02
 #define DISCOVER_AGAIN 0x04 /* the futex already had another value, so the thread did not wait */
-#define DISCOVER_OVER  0x08 /* the wait timed out, and may continue */
+#define DISCOVER_OVER  0x08 /* the wait timed out; the thread may wait again */
 /*
  * For condition variables. Some implementations count the waits that have begun. This count reveals
  * waits that were not seen, for example in a process that had just begun and had no probes yet.
  */
-#define DISCOVER_COUNT 0x10 /* `value` is the count before this record */
+#define DISCOVER_COUNT 0x10 /* `value` is the number of waits that had begun before this one */
 /* the kernel side knew that the object is a barrier, so there is no count */
 #define DISCOVER_KNOWN 0x20
 #define DISCOVER_OLDER 0x40 /* the object may have been used before tracing began */
@@ -91,10 +91,11 @@ struct discover_object {
 	bool futex;
 	uint64_t object, shared;
 	enum discover_verdict verdict;
-	uint32_t members; /* number of members of the last round that kept the rule */
-	/* rounds that kept the rule but were not reported as episodes of a barrier */
+	/* number of members of the last round that was counted in `rounds`, `split` or `led` */
+	uint32_t members;
+	/* number of rounds that kept the rule but were not reported as episodes of a barrier */
 	uint64_t rounds;
-	/* the part of `rounds` that was dropped although the object turned out to be a barrier */
+	/* number of rounds that were dropped although the object turned out to be a barrier */
 	uint64_t untold;
 	uint32_t wait_site, wake_site;
 	/*
@@ -116,8 +117,8 @@ struct discover_object {
 	 */
 	uint32_t batches;
 	/*
-	 * number of waits that no waking of all threads ended, outside of such groups, as at a lock
-	 * or a queue
+	 * number of waits that no waking of all threads ended, outside of the groups of `batches`,
+	 * as at a lock or a queue
 	 */
 	uint32_t loose;
 	bool was_barrier; /* DISCOVER_OTHER: the object had been classified as a barrier before */
@@ -132,7 +133,7 @@ struct discover_object {
 	uint64_t echo_ns;
 	/*
 	 * Condition variables on which no thread ever woke all waiters: number of threads that
-	 * waited, counted only up to a few.
+	 * waited, counted only up to 8.
 	 */
 	uint32_t alone;
 };
@@ -149,8 +150,8 @@ struct discover_unseen {
 	 */
 	uint32_t uncounted;
 	/*
-	 * Number of waits and wakings that were dropped at objects that are, may be, or were once
-	 * classified as barriers.
+	 * Number of waits and wakings that were dropped at barriers, at objects that may be
+	 * barriers, and at objects that were once classified as barriers.
 	 */
 	uint64_t given_up;
 };
@@ -160,9 +161,9 @@ struct discover_member {
 	uint64_t arrive_ns, depart_ns;
 	bool merged;
 	/*
-	 * Futexes: the number of threads when the barrier was recognised, or 0 if not known. A
-	 * thread that saw the value change before it slept leaves no trace, so members may be
-	 * missing.
+	 * Futexes: the largest number of threads that were seen to cross together, or 0 if not
+	 * known. A thread that saw the value change before it slept leaves no record, so members
+	 * may be missing.
 	 */
 	uint32_t team;
 };
@@ -176,8 +177,8 @@ struct discover_ops {
 	 */
 	uint64_t (*function)(void *ctx, uint32_t site, bool *exact);
 	/*
-	 * Return the function into which all other functions were inlined, or 0 if not known.
-	 * Optional.
+	 * Return the outermost function at the call, into which the others were inlined, or 0 if
+	 * not known. Optional.
 	 */
 	uint64_t (*outer)(void *ctx, uint32_t site);
 	/*
@@ -201,8 +202,9 @@ struct discover_ops {
 	/* The record belongs to no episode. */
 	void (*drop)(void *ctx, uint64_t cookie);
 	/*
-	 * The verdict has changed. It returns to DISCOVER_OPEN when another process uses an object
-	 * that was classified as no barrier. Optional.
+	 * The verdict has changed. If an object was classified as no barrier, the verdict returns
+	 * to DISCOVER_OPEN when another process uses the object, or after a pause
+	 * (discover_pause()). Optional.
 	 */
 	void (*classified)(void *ctx, const struct discover_object *object);
 };
@@ -227,7 +229,8 @@ struct discover_unseen discover_unseen(const struct discover *d);
  */
 bool discover_waited_unseen(const struct discover *d, uint32_t tgid, uint32_t inc);
 /*
- * Return whether this object is known. Objects that processes share are not found by this function.
+ * Return whether this condition variable is known. Those that processes share are not found by this
+ * function.
  */
 bool discover_has(const struct discover *d, uint32_t tgid, uint32_t inc, uint64_t object);
 /*
@@ -235,16 +238,19 @@ bool discover_has(const struct discover *d, uint32_t tgid, uint32_t inc, uint64_
  * without waiters.
  */
 uint32_t discover_team(const struct discover *d, uint64_t id);
-/* Drop the pending records of this object, because its verdict would come too late. */
+/*
+ * Drop the pending records of this object, because its verdict would come too late. At a known
+ * barrier on a condition variable, end the current round instead.
+ */
 void discover_give_up(struct discover *d, uint64_t id);
-/* How likely a process has a barrier on a condition variable. */
+/* How likely it is that a process has a barrier on a condition variable. */
 enum discover_hope {
 	DISCOVER_HOPE_NONE,
 	DISCOVER_HOPE_SOME, /* rounds of three or more threads that keep the rule so far */
 	DISCOVER_HOPE_BARRIER, /* a barrier is known */
 };
 
-/* Return whether a condition variable of the process is known to be a barrier. */
+/* Return whether a condition variable of the process is a barrier, or may be one. */
 enum discover_hope discover_hope(const struct discover *d, uint32_t tgid, uint32_t inc);
 /*
  * Note that the condition variables of a process are not observed for a while. Drop their pending

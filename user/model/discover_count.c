@@ -14,8 +14,8 @@
  */
 #define UNSEEN_MAX     (1u << 20)
 /*
- * After this number of rounds, all waits have ended that began before the object was recognised as
- * a barrier.
+ * After this number of rounds, all waits that began before the object was recognised as a barrier
+ * have ended.
  */
 #define SETTLED_ROUNDS 4
 
@@ -27,7 +27,8 @@ void discover_tally(struct discover *d, struct object *o, const struct discover_
 		return;
 	/*
 	 * Unless the object is shared, only its first record says whether it may be older than
-	 * tracing: a later record may be about the parent's own copy of the object.
+	 * tracing. In a later record the flag may be set only because the parent process has
+	 * meanwhile used its own copy of the object.
 	 */
 	if (o->pub.shared || !t->begun)
 		t->older |= !!(r->flags & DISCOVER_OLDER);

@@ -15,8 +15,8 @@
  * which waking ends an episode, and the object is a candidate. A thread that arrives late at the
  * second wait need not wait, so second waits are recorded more rarely. If one of the two waits is
  * far more frequent, it is therefore the first. The thread that makes a second waking also does so
- * directly after the first wait. If it nearly always wakes a millisecond later, it has worked in
- * between, and there are two barriers.
+ * directly after the first wait. If it nearly always makes the waking a millisecond or more after
+ * the wait, it has worked in between, and there are two barriers.
  */
 #include "model/discover_internal.h"
 
@@ -26,9 +26,11 @@
 
 #define DEPARTURES_MAX 65536
 #define LINES_DEEP     16 /* maximum number of functions that were inlined into each other */
-#define ECHO_LEAST     2 /* number of wakings that is enough to decide */
-#define WAITS_LEAST    4 /* number of waits that is enough to decide */
-#define WAITS_ENOUGH   12 /* number of waits that proves two barriers */
+#define ECHO_LEAST     2 /* number of echoes, or of waits for them, that is enough to decide */
+/* number of second waits, directly after first waits, that is enough to decide */
+#define WAITS_LEAST    4
+/* number of waits that proves two barriers if few began directly after the other wait */
+#define WAITS_ENOUGH   12
 /*
  * The thread that makes the second waking does nothing else before it. It is rarely preempted for
  * this long (ns).
@@ -37,8 +39,8 @@
 /* number of wakings after AWAY_NS that proves other work before the waking */
 #define AWAY_ENOUGH    4
 /*
- * Of two wakings, one is rare if the other happened more than RARE_TIMES times as often, plus
- * RARE_BESIDE.
+ * Of two call sites, one with n wakings is rare if the other made more than RARE_TIMES * n +
+ * RARE_BESIDE wakings.
  */
 #define RARE_TIMES     4
 #define RARE_BESIDE    8
@@ -213,7 +215,10 @@ bool discover_echo_note(struct discover *d, const struct discover_record *r)
 	struct echo *echo;
 	bool soon, woke = last && last->woke;
 
-	/* When out of memory, the object stays open and is reported as a candidate. */
+	/*
+	 * If this fails (out of memory), the object is not classified, and is reported as a
+	 * candidate.
+	 */
 	hash_put(&d->wakings, r->site, wakings(d, r->site) + 1);
 	soon = last && r->arrive_ns >= last->depart_ns &&
 	       r->arrive_ns - last->depart_ns < DISCOVER_SOON_NS && may_follow(d, last, r->site) &&

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Decide whether probes on a process's condition variables are worth their cost. Handle pauses in
- * which these probes are detached.
+ * Estimate how likely it is that a process has barriers on condition variables. If that is
+ * unlikely, probes on them are not worth their cost. Handle pauses in which these probes are
+ * detached.
  */
 #include "model/discover_internal.h"
 

@@ -20,14 +20,17 @@
 #define HELD_MAX	 16384 /* maximum number of pending records of one object */
 #define KEPT_MAX	 64 /* maximum number of remembered objects of ended processes */
 #define ALONE_MAX	 8
-#define UNEVEN_LEAST	 8 /* number of uneven rounds before an object is reported */
+#define UNEVEN_LEAST	 8 /* an object is reported if discover_object.uneven is this or more */
 /*
  * Longest time (ns) from the end of a wait to a waking in the same function, if the thread only
  * takes the mutex between them.
  */
 #define DISCOVER_SOON_NS 100000ULL
 
-/* The futex values that waits have expected. */
+/*
+ * The futex values that waits have expected. any: there are some; differ: they are not all equal;
+ * one: the last of them.
+ */
 struct values {
 	bool any, differ;
 	uint32_t one;
@@ -36,7 +39,7 @@ struct values {
 /* A pending record. It is not yet known whether the record belongs to an episode. */
 struct held {
 	uint64_t cookie, arrive_ns, depart_ns;
-	uint32_t wake_site; /* wake site of the record's round */
+	uint32_t wake_site; /* call site of the waking that ended the record's round */
 	bool wake, merged;
 };
 
@@ -70,7 +73,7 @@ struct echo {
 	uint32_t waits;
 	/* number of waits among `waits` that began directly after that other wait */
 	uint32_t waits_soon;
-	uint32_t after; /* wake site of that other wait */
+	uint32_t after; /* site of the waking that ended that other wait */
 	bool compact; /* the function is as small as a barrier's */
 };
 
@@ -82,30 +85,31 @@ struct pending {
 	uint32_t tid, value;
 	bool again;
 	bool echo; /* ended by the second waking of an episode */
-	bool unwoken; /* counted in tally.unwoken until it turns out to be part of a wait */
+	/* counted in tally.unwoken; no longer if it turns out to be part of a longer wait */
+	bool unwoken;
 	uint64_t cookie;
 	uint64_t arrive_ns, depart_ns;
 };
 
-/* Seen and unseen waits on a condition variable; see discover_count.c. */
+/* Numbers of seen and unseen waits on a condition variable; see discover_count.c. */
 struct tally {
 	uint32_t least, most; /* smallest and largest value of the object's own count */
 	uint64_t counted; /* number of waits with such a value */
 	uint64_t unread; /* number of waits without such a value */
 	uint64_t unwoken; /* number of waits that no waking ended */
 	uint64_t since; /* number of records since the object was found to be a barrier */
-	bool older, blind; /* DISCOVER_OLDER, DISCOVER_BLIND */
+	bool older, blind; /* the object's records had DISCOVER_OLDER, DISCOVER_BLIND */
 	bool begun, settled;
 	struct discover_unseen reported; /* the object's part of discover.unseen */
 };
 
 /*
  * A process at an object that it shares with others. Its probes on waits and on wakings are
- * attached one after the other.
+ * attached one after the other, so the first wait and the first waking are noted separately.
  */
 struct visitor {
 	uint64_t process; /* tgid << 32 | inc */
-	bool waited, woke; /* a wait of the process has been seen; a waking of it has been seen */
+	bool waited, woke; /* whether a wait, and whether a waking, of the process has been seen */
 };
 
 struct object {
@@ -119,7 +123,10 @@ struct object {
 	bool elsewhere; /* waits and wakings are in different functions, even of the machine code */
 	uint32_t waker; /* waker of the streak's last round */
 	struct values values, now_values; /* values of the streak, and of the current round */
-	/* The current round. open: the last waking has begun to end it. bad: it breaks the rule. */
+	/*
+	 * The current round is the last waking with the waits that it ended. open: there is such a
+	 * round, and more of its waits may follow. bad: the round breaks the rule.
+	 */
 	bool open, bad;
 	uint32_t now_waker, now_site, now_wakes;
 	uint64_t wake_ns, wake_before_ns;
@@ -166,7 +173,7 @@ struct object {
 	struct tally tally;
 	/* Known barriers on condition variables; see discover_known.c. */
 	bool reported; /* records of the current round are taken as they arrive */
-	/* more threads cross the barrier than the number that was reported last */
+	/* more threads crossed the barrier than was known when their round was reported */
 	bool reported_less;
 	uint32_t nshort; /* number of consecutive rounds that lacked the same members */
 	uint32_t short_n; /* number of threads in the short rounds */
@@ -177,7 +184,7 @@ struct object {
 	uint32_t nechoed; /* number of waits and wakings that were dropped as echoes */
 	uint32_t echo_waits; /* number of waits among `nechoed` that an echo ended */
 	uint64_t echo_wait_ns; /* total time of these waits */
-	bool now_soon; /* an echo may end the current round */
+	bool now_soon; /* the waking that ends the current round may be an echo */
 	/* number of threads in the current round that began to wait directly after another wait */
 	uint32_t now_after;
 	uint32_t nprocesses, cap_processes;
@@ -237,9 +244,9 @@ bool discover_echo_note(struct discover *d, const struct discover_record *r);
 /* Return whether wakings from @site are the second wakings of episodes. */
 bool discover_echo_is(const struct discover *d, uint32_t site);
 /*
- * Return whether no complete episode of the barrier has ended with a waking from @site. If so, a
- * waking that looks like an echo is an echo. Earlier echoes, for which no thread waited, left no
- * record.
+ * Return whether no complete episode of the barrier has ended with a waking from @site. If so, even
+ * the first waking that looks like an echo is taken for one. There may have been earlier echoes
+ * that left no record, because no thread waited for them.
  */
 bool discover_echo_first(const struct discover *d, const struct object *o, uint32_t site);
 /*
@@ -256,13 +263,13 @@ void discover_echo_not(struct discover *d, uint32_t site);
  */
 bool discover_echo_open(const struct discover *d, uint32_t site);
 /*
- * Wakings from @site turned out to end episodes. Count the records of the object that were dropped
- * as echoes.
+ * If wakings from @site turned out to end episodes, count the records of the object that were
+ * dropped as echoes.
  */
 void discover_echo_over(struct discover *d, struct object *o, uint32_t site);
 /*
- * Stop dropping records of the object as echoes. Count the dropped records if threads waited for
- * the echoes longer than they take to leave an episode.
+ * Call this after the object's last echo. Count the records that were dropped as echoes if threads
+ * waited for the echoes longer than they take to leave an episode.
  */
 void discover_echo_end(struct discover *d, struct object *o);
 /* Return whether wakings of the streak may be echoes, but are still undecided. */

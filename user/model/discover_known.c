@@ -116,7 +116,10 @@ static void more_meet(struct object *o)
 /* Take a round with the usual number of threads. */
 static void take_complete(struct discover *d, struct object *o)
 {
-	/* This may be an episode's second waking, by a thread that was preempted for long. */
+	/*
+	 * The waking that ended this round may be an episode's second waking, by a thread that was
+	 * preempted for long.
+	 */
 	if (discover_echo_late(d, o)) {
 		discover_drop_from(d, o, 0);
 		o->reported = o->bad = true;
@@ -151,7 +154,10 @@ void discover_known_end(struct discover *d, struct object *o)
 		discover_drop_from(d, o, 0);
 		return;
 	}
-	/* This may be the second waking of an episode, by a thread that was slow to leave. */
+	/*
+	 * The waking that ended this round may be the second waking of an episode, by a thread that
+	 * was slow to leave.
+	 */
 	if (o->nnow + 1 < o->nset && discover_echo_first(d, o, o->now_site)) {
 		d->unseen.given_up += o->nheld;
 		discover_drop_from(d, o, 0);

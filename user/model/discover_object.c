@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OLDER_MAX 8 /* maximum number of pending rounds with differing members */
+#define OLDER_MAX 8 /* maximum number of pending rounds that had other members than the streak */
 
 struct discover *discover_new(const struct discover_ops *ops)
 {
@@ -133,7 +133,7 @@ void discover_streak_restart(struct discover *d, struct object *o)
 	o->older = 0;
 }
 
-/* End the streak. The current round begins anew. */
+/* End the streak. The current round may be the first of a new streak. */
 void discover_streak_end(struct discover *d, struct object *o)
 {
 	discover_drop_before(d, o, o->held_now);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS_ENOUGH	 3 /* number of consecutive rounds that is enough evidence */
+#define ROUNDS_ENOUGH	 3 /* number of consecutive rounds that is enough evidence for a barrier */
 /*
  * number of additional rounds that are needed for each round with other members than the round
  * before it
@@ -53,7 +53,10 @@ bool discover_same_code(const struct discover *d, uint32_t wait, uint32_t wake)
 	return f && f == d->ops.outer(d->ops.ctx, wake);
 }
 
-/* Return whether some other wait that @wake ends is in the same function as @wake. */
+/*
+ * Return whether any of the waits that @wake ends is in the same function as @wake. @exact: all
+ * functions that were inlined there must be known, too.
+ */
 static bool has_other(const struct object *o, uint32_t wake, bool exact)
 {
 	array_for_each (p, o->places, o->nplaces)
@@ -62,7 +65,10 @@ static bool has_other(const struct object *o, uint32_t wake, bool exact)
 	return false;
 }
 
-/* Return whether debug information attributes the call to no inlined function and no line. */
+/*
+ * Return whether debug information attributes the call to no inlined function: it may be in merged
+ * code.
+ */
 static bool is_of_none(const struct discover *d, uint32_t site)
 {
 	bool exact = true;
@@ -106,8 +112,8 @@ static void note_split(struct object *o, uint32_t wait, uint32_t wake)
 }
 
 /*
- * Note the call sites of the round's wait and waking. Return whether the two are, or may turn out
- * to be, in one function.
+ * Note the call sites of the round's wait and waking. Return whether the wait and the waking are,
+ * or may turn out to be, in one function.
  */
 bool discover_note_places(const struct discover *d, struct object *o, uint32_t wait, uint32_t wake)
 {
@@ -364,8 +370,8 @@ void discover_try_early(struct discover *d, struct object *o)
 }
 
 /*
- * Return whether many rounds have passed and no waking turned out to be in the merged end of
- * several functions. If so, the rule is broken.
+ * Return whether, after many rounds, the waits and their wakings have still not turned out to be in
+ * one function. If so, the rule is broken.
  */
 static bool is_apart(const struct object *o)
 {
@@ -454,8 +460,8 @@ void discover_round_end(struct discover *d, struct object *o)
 /* --- possible barriers, for remarks ----------------------------------------------------------- */
 
 /*
- * End the round that @waker's waking ends, at an object with waits and waking in different
- * functions.
+ * End the round that @waker's waking ends, in the figures for the case that waits and waking are in
+ * different functions.
  */
 void discover_split_round(struct object *o, uint32_t waker)
 {

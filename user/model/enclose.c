@@ -26,7 +26,7 @@ struct places {
 struct function {
 	struct places waits, wakes, callers;
 	bool first; /* the first function of a thread */
-	bool inlined; /* a wait or a waking is in a function that was inlined there */
+	bool inlined; /* a wait or a waking is in a function that was inlined into this one */
 	bool large; /* contains more code than a barrier */
 	bool macro; /* a wait and a waking are on one line */
 	uint64_t wait_line[LINES_MAX], wake_line[LINES_MAX];

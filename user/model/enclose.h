@@ -28,7 +28,7 @@ struct enclose_step {
 	bool through; /* the call is in a library's wrapper, not in a function of the program */
 	/* the call is in a runtime library: for example, it calls the first function of a thread */
 	bool outer;
-	bool inlined; /* a call of a function that was inlined there */
+	bool inlined; /* the call is in a function that was inlined into `function` */
 	bool large; /* the function has more code than a barrier */
 	uint64_t line; /* source line, opaque; 0 if not known */
 };
@@ -40,8 +40,9 @@ struct enclose *enclose_new(void);
 void enclose_free(struct enclose *e);
 
 /*
- * Note that a thread waited or, with @wake, woke other threads. @helpers: between the call and the
- * barrier there may be a function that only waits or only wakes. Return 0 or -ENOMEM.
+ * Note that a thread waited or, with @wake, woke other threads. @steps are the calls from the
+ * innermost one outwards. @helpers: between the call and the barrier there may be a function that
+ * only waits or only wakes. Return 0 or -ENOMEM.
  */
 int enclose_note(struct enclose *e, const struct enclose_step *steps, uint32_t n, bool wake,
 		 bool helpers);

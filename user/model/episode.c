@@ -255,9 +255,10 @@ static uint32_t bounds(const struct episode *e)
 
 /*
  * Return whether threads arrived without leaving a record. The last member with a known arrival
- * reports how many threads were missing at that moment. So many members must have an arrival that
- * is only an upper bound; otherwise threads left no record. If all arrivals are bounds, the object
- * may have been open for long. Set *@waited if members waited for threads without a record.
+ * reports how many threads were missing at that moment. Exactly this number of members must have an
+ * arrival that is only an upper bound; otherwise threads left no record. If all arrivals are upper
+ * bounds, return true: the object may have been open for long, and earlier threads are not known.
+ * Set *@waited if members waited for threads without a record.
  */
 static bool others_came(const struct episode *e, bool *waited)
 {
@@ -296,14 +297,14 @@ static void remember(struct object *o, const struct episode *e)
 
 /*
  * For an episode during which tracing began, return whether the threads without a record were
- * inside when it began. If so, all members are accounted for.
+ * inside when tracing began. If so, all members are accounted for.
  */
 bool episode_others_were_inside(const struct object *o, const struct episode *e)
 {
 	return e->first && e->n + o->nwere_inside == e->count;
 }
 
-/* Mark in the slots of the members whether this crossing is certainly in the right episode. */
+/* Note in the members' slots whether their crossings of @e are certainly in the right episode. */
 static void mark_places(struct object *o, const struct episode *e)
 {
 	if (episode_is_former(e) ||
@@ -367,8 +368,8 @@ int episode_close(struct model *m, struct episode *e, enum model_state state, ui
 		o->first = NULL;
 	remember(o, e);
 	/*
-	 * After probes were detached, no slot is uncertain: later crossings belong to another
-	 * episode.
+	 * If probes were detached before the members left, mark no slot as uncertain: all later
+	 * crossings belong to other episodes.
 	 */
 	if (e->state == MODEL_COMPLETE || !episode_was_cut(m, e))
 		mark_places(o, e);

@@ -56,12 +56,12 @@ static uint64_t all_began(const struct episode *e)
 
 /*
  * Phase time(e) = release(e) - release of the previous episode, on any object, in which all members
- * of e took part. If there is no such episode, the phase begins when all members existed. If the
- * last arriver's previous release on any object is earlier, the phase begins there. Without a
- * previous release it begins when the last arriver started, if that is earlier. In cyclic use, any
- * threads may share an episode, so the phase always begins with the last arriver's previous
- * release. If that release is unknown, the phase time is unknown. Set *@team to the team of that
- * previous episode, or NULL.
+ * of e took part. If there is no such episode, the phase begins at the last arriver's previous
+ * release on any object, or when the last of the members was created if that is known and earlier.
+ * If the last arriver has no previous release, the phase begins when that thread started. In cyclic
+ * use, any threads may share an episode, so the phase always begins at the last arriver's previous
+ * release, or when that thread started. If the beginning is not certain, the phase time is unknown.
+ * Set *@team to the team of that previous episode, or NULL.
  */
 static void fill_phase(const struct model *m, struct episode *e, struct model_episode *out,
 		       struct team **team)
@@ -85,8 +85,8 @@ static void fill_phase(const struct model *m, struct episode *e, struct model_ep
 		if (*team) {
 			sure = sure && met_sure;
 			/*
-			 * Records of the thread may be lost that belong to an episode of all
-			 * members at another object.
+			 * A lost record of the last arriver may belong to a later episode of all
+			 * members, at another object.
 			 */
 			sure = sure && !thread_gap_covers(t, from, e->arrive_max);
 		} else if (began < from) {
@@ -340,8 +340,9 @@ static int join_clocks(struct model *m, struct episode *e, const struct member *
 		       struct team *before, uint32_t row)
 {
 	/*
-	 * The release of an incomplete episode is known only if the missing threads had already
-	 * arrived.
+	 * The release is known if the last arriver is certainly a known member. In an incomplete or
+	 * ambiguous episode this is so only if the missing threads arrived before tracing began, or
+	 * if only the order of two arrivals is in doubt.
 	 */
 	bool sure = e->state == MODEL_COMPLETE || !(e->why & ~(MODEL_WHY_BEFORE | MODEL_WHY_SWAP));
 	bool released = e->depart_min != MODEL_UNKNOWN;
@@ -349,7 +350,9 @@ static int join_clocks(struct model *m, struct episode *e, const struct member *
 	uint64_t latest = 0;
 	uint32_t i;
 
-	/* No thread waits for the thread that only joins, but it continues after the episode. */
+	/*
+	 * The thread that only joins has been removed from the members, but its clock takes part.
+	 */
 	for (i = 0; i < e->n + (joiner->thread != NULL); i++) {
 		const struct member *mem = i < e->n ? &e->members[i] : joiner;
 
@@ -363,7 +366,7 @@ static int join_clocks(struct model *m, struct episode *e, const struct member *
 	for (i = 0; i < e->n + (joiner->thread != NULL); i++) {
 		t = i < e->n ? e->members[i].thread : joiner->thread;
 		t->ideal = latest;
-		/* An episode that was decided late must not set the time back. */
+		/* An episode that was decided late must not replace a later release. */
 		if (t->pub.release_ns != MODEL_UNKNOWN && t->pub.release_ns > e->arrive_max)
 			continue;
 		t->pub.release_ns = e->arrive_max;
@@ -420,7 +423,7 @@ static void number_members(struct model *m, const struct episode *e)
 }
 
 /*
- * Make details of members that were always on a CPU. Only two fields of such a detail are written,
+ * Make details for members that were always on a CPU. Only two fields of such a detail are written,
  * so the other fields stay zero.
  */
 static int fill_whole(struct model *m, const struct episode *e)

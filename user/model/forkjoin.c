@@ -12,27 +12,27 @@
 #define ROUNDS_ENOUGH 2
 #define TEAM_LEAST    2
 /*
- * Maximum number of threads of one creator that are not joined yet. If there are more, the oldest
- * are forgotten.
+ * Maximum number of threads of one creator that are not joined yet. If there are more, those of
+ * earlier batches are forgotten or, if there are none, all.
  */
 #define MADE_MAX      4096
 /*
- * A pthread_t is at most this far below the thread pointer: 0 on x86-64, and the size of a thread
- * descriptor on arm64.
+ * A pthread_t is less than this far below the thread pointer. The distance is 0 on x86-64, and the
+ * size of a thread descriptor on arm64.
  */
 #define HANDLE_BELOW  4096
 /*
- * A creator that does nothing but join may spend BETWEEN_NS, or one part in BETWEEN_PART of the
- * time, between its joins. It may also lose its CPU between two joins. So the creator counts as
- * doing more than joining only if also most of the times between two joins exceed GAP_NS.
+ * A creator that does nothing but join may spend BETWEEN_NS, or 1/BETWEEN_PART of the time since
+ * its first join, between its joins. It may also lose its CPU between two joins. So the creator
+ * counts as doing more than joining only if also most of the times between two joins exceed GAP_NS.
  */
 #define BETWEEN_NS    1000000ULL
 #define BETWEEN_PART  4
 #define GAP_NS	      100000ULL
 /*
- * A creator does a part of a round's work if its own work exceeds one part in OWN_PART of the time
- * since it made the last thread. Own work is everything except joining. Returning from the creation
- * of a thread takes RETURN_NS.
+ * A creator does a part of a round's work if its own work takes more than 1/OWN_PART of the time
+ * from its last creation of a thread to its last join. Its own work is the time from that creation
+ * to its first join, without RETURN_NS, which it needs to return from the creation.
  */
 #define OWN_PART      16
 #define RETURN_NS     50000ULL
@@ -62,15 +62,16 @@ struct thread {
 	uint32_t now; /* number of the current batch */
 	/* number of threads in the current batch, and how many of them are joined */
 	uint32_t n, njoined;
-	bool joining; /* the next thread begins a new batch */
+	bool joining; /* threads of the batch were joined, so the next thread begins a new batch */
 	bool broken; /* the batch is no round */
-	/* the round with the members that this creator waits for, or NULL */
+	/* the round that this creator may still wait for, or NULL; see forkjoin_episode.open */
 	struct forkjoin_episode *open;
 	bool waits_for_all; /* the creator waits for all threads of the finished batch */
-	bool doubtful; /* of the finished batch; see struct forkjoin_episode */
+	bool doubtful; /* like forkjoin_episode.doubtful, for the finished batch */
 	uint32_t site;
 	uint64_t made_ns; /* time when the creator made the last thread */
-	uint64_t first_ns, last_ns; /* times of the creator's first and last join */
+	/* when the creator entered its first join, and left its last join */
+	uint64_t first_ns, last_ns;
 	uint64_t between_ns; /* time outside joins, from the first join to the last */
 	uint32_t gaps, long_gaps;
 };
@@ -136,7 +137,7 @@ static int process_get(struct forkjoin *f, uint32_t tgid, uint32_t inc, struct p
 
 /*
  * Find or add a thread. If the thread's start was not seen, it may have made threads that are not
- * known.
+ * known, so its first batch is no round.
  */
 static int thread_get(struct process *p, uint32_t tid, struct thread **out)
 {
@@ -212,7 +213,10 @@ static void next_batch(struct thread *creator)
 	creator->joining = creator->broken = false;
 }
 
-/* Make room: forget the creator's oldest threads, then all of its threads. */
+/*
+ * Make room if there are too many threads: forget the creator's threads of earlier batches or, if
+ * there are none, all of its threads.
+ */
 static void make_room(struct thread *creator)
 {
 	struct thread **link = &creator->made;
@@ -378,8 +382,9 @@ static void episode_close(struct forkjoin *f, struct process *p, struct thread *
 }
 
 /*
- * Handle a round of which all members have ended. Close it if the creator's wait that ended then
- * was its last one.
+ * Handle a round of which all members have ended, the last one at @last_ns. If the creator may wait
+ * once more, close the round unless the last member ended long after the creator's wait. In that
+ * case the creator will wait again.
  */
 static void episode_ended(struct forkjoin *f, struct process *p, struct forkjoin_episode *episode,
 			  uint64_t last_ns)
@@ -624,9 +629,9 @@ static uint64_t end_of(const struct thread *t, uint64_t now_ns)
 }
 
 /*
- * If all threads of a scope (thread::scope()) have ended when the creator reaches its end, the
- * creator does not wait. The scope's threads are then in one batch with those of the next scope.
- * Drop them: they all ended well before the first thread of the next scope was made.
+ * If all threads of a scope (thread::scope()) have ended when the creator reaches the end of the
+ * scope, the creator does not wait. The scope's threads are then in one batch with those of the
+ * next scope. Drop them: they all ended well before the first thread of the next scope was made.
  */
 static int leave_over(struct forkjoin *f, struct thread *creator, uint64_t now_ns)
 {

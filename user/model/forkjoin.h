@@ -70,19 +70,19 @@ struct forkjoin_ops {
 	 * Called if the join with this cookie ended a round. The callee owns the round from now on.
 	 */
 	void (*take)(void *ctx, uint64_t cookie, struct forkjoin_episode *episode);
-	/* Called if the join ended no round. */
+	/* Called if the join ended no round, or if its round is dropped. */
 	void (*drop)(void *ctx, uint64_t cookie);
 };
 
-/* A call that joins a thread. */
+/* A call that joins a thread, or waits for all threads that the caller created. */
 struct forkjoin_join {
 	uint64_t cookie; /* chosen by the caller; increases with each join */
 	uint32_t tgid, inc, tid; /* the thread that joins */
 	uint32_t site; /* call site: opaque number, equal for the same call */
-	bool all; /* it waits for all threads that it has created */
+	bool all; /* the thread waits for all threads that it has created */
 	uint64_t handle; /* without `all`: pthread_t of the joined thread */
 	uint64_t enter_ns, leave_ns;
-	int result; /* an errno */
+	int result; /* result of the call: 0, or an errno (positive) */
 };
 
 /* Return a new instance, or NULL when out of memory. */
@@ -105,11 +105,11 @@ void forkjoin_ended(struct forkjoin *f, uint32_t tgid, uint32_t inc, uint32_t ti
 		    uint32_t seq, uint32_t cpu);
 /* Add a join. Exactly once, this call or a later call takes or drops the join. */
 int forkjoin_join(struct forkjoin *f, const struct forkjoin_join *join);
-/* Drop the waiting joins of a process that has ended. */
+/* Drop the waiting rounds of a process that has ended, and forget its threads. */
 void forkjoin_end_process(struct forkjoin *f, uint32_t tgid, uint32_t inc);
 /* Drop the round of this join, because its time limit has passed. */
 void forkjoin_give_up(struct forkjoin *f, uint64_t cookie);
-/* Drop all waiting joins. */
+/* Drop all waiting rounds. */
 void forkjoin_finish(struct forkjoin *f);
 /*
  * Return the number of threads in dropped rounds, at call sites where other rounds were reported.

@@ -9,7 +9,10 @@
 #include "model/model.h"
 #include "sbt/record.h"
 
-/* An open episode that is this far (ns) behind the watermark no longer delays later episodes. */
+/*
+ * An open episode that is this far (ns) behind the watermark no longer delays later episodes. If
+ * its count is not known, MODEL_DECIDE_NS is added to this time.
+ */
 #define MODEL_HOLD_NS	200000000ULL
 /* An undecided episode that is this far (ns) behind the watermark is decided with what is known. */
 #define MODEL_DECIDE_NS 1000000000ULL
@@ -24,10 +27,11 @@
  */
 #define MODEL_SKEW_NS	1000ULL
 
-#define MODEL_OBJECTS_MAX 65536 /* maximum number of objects; further idle objects are forgotten */
-/* maximum number of rows of a process; further call sites share one row */
+/* maximum number of objects; if there are more, the least recently used is forgotten */
+#define MODEL_OBJECTS_MAX 65536
+/* maximum number of rows of all processes; further call sites of a process share one row */
 #define MODEL_ROWS_MAX	  16384
-/* maximum number of ended threads; further ended threads are folded together */
+/* with this number of threads or more, threads that have ended are folded together; see fold.c */
 #define MODEL_THREADS_MAX 65536
 /* maximum number of finished episodes that wait for earlier episodes in one queue */
 #define MODEL_HEAP_MAX	  65536
@@ -122,7 +126,7 @@ struct thread {
 	uint64_t known_ns; /* the thread's time is accounted for up to this time */
 	uint64_t last_arrive_ns;
 	uint64_t seen_ns; /* last departure of depth 0; all earlier records have been fed */
-	uint64_t outside_joined; /* the part of outside_ns that is in the ideal clock */
+	uint64_t outside_joined; /* the part of outside_ns that has been added to `ideal` */
 	/* end of the longest path to this thread so far, as an absolute time; at first its start */
 	uint64_t ideal;
 	uint32_t index;
@@ -160,8 +164,9 @@ struct thread {
 		uint32_t slot;
 	} slots[THREAD_CACHE];
 	/*
-	 * Every crossing uses the first lines of `pub`, and every episode uses the next lines. The
-	 * other lines are used only if their values are known.
+	 * Every crossing uses the first two lines of `pub`, and every complete episode also uses
+	 * the last line. Most of the lines between them are used only if it is known how the
+	 * thread's time was spent.
 	 */
 	struct model_thread pub;
 	/* Members that every episode uses. */
@@ -190,7 +195,7 @@ struct thread {
 	uint64_t tail_ns; /* end of the tail; 0 if there is no tail */
 	/* owned by the thread; NULL if the thread was always on a CPU */
 	const struct model_detail *tail;
-	struct list tail_link; /* in model.tails while the thread has a tail */
+	struct list tail_link; /* in model.tails while `tail` is not NULL */
 };
 
 /* Bytes that every crossing uses: two cache lines, and two lines of pub. */
@@ -206,9 +211,10 @@ struct proc {
 	uint32_t threads;
 	uint64_t next_number;
 	uint32_t next_ordinal;
-	uint32_t rows; /* index of the process's last barrier, or MODEL_NONE */
+	uint32_t rows; /* index of the process's barrier that was added last, or MODEL_NONE */
 	uint32_t cap_parts; /* capacity of pub.parts */
-	uint64_t met_number; /* the last episode counted in pub.met, plus 1 */
+	/* serial number, plus 1, of the last episode that was counted for pub.met */
+	uint64_t met_number;
 	/* earliest start, latest end and longest path of the folded threads */
 	uint64_t folded_start, folded_end, folded_ideal;
 	uint64_t program; /* the same number for the same program; 0 if unknown */
@@ -238,7 +244,10 @@ struct queue {
 	struct list waiting; /* linked while the heap is not empty */
 };
 
-/* An open episode, or another item that may still become an episode. It delays later episodes. */
+/*
+ * An open episode, or crossings in cyclic use that may still become an episode. Both delay later
+ * episodes.
+ */
 struct open {
 	struct list link;
 	uint64_t bound; /* the episode cannot have been released earlier */
@@ -255,11 +264,12 @@ struct open {
 struct member {
 	struct model_member pub; /* the struct that contains the member owns the detail */
 	struct thread *thread;
-	uint64_t outside_ns; /* the thread's time outside barriers, up to this arrival */
+	/* time (ns) outside barriers that ended with this arrival; 0 if not known */
+	uint64_t outside_ns;
 	uint32_t seq;
 	uint32_t gaps; /* number of the thread's gaps so far */
 	uint32_t round; /* round of the crossing; 0 if not known */
-	bool ordinal; /* `round` is an ordinal: struct model_crossing */
+	bool ordinal; /* `round` is an ordinal; see struct model_crossing */
 	uint16_t rest, place; /* model_crossing.rest and .place */
 	uint8_t depth;
 	uint8_t probe_group;
@@ -280,7 +290,7 @@ struct episode {
 	struct open open;
 	struct object *object;
 	uint64_t serial;
-	uint64_t key; /* key of the members, after the episode is complete; see team.c */
+	uint64_t key; /* key of the set of members, from team_before() */
 	uint32_t proc;
 	uint32_t count;
 	uint32_t round; /* 0: no member has a round */
@@ -294,7 +304,7 @@ struct episode {
 	bool first; /* the first episode of its object */
 	uint32_t made; /* value of object.made when the episode began */
 	bool detailed; /* a member has a detail */
-	bool waits_unseen; /* members waited for threads that arrived without a trace */
+	bool waits_unseen; /* members waited for threads that arrived without leaving a record */
 	uint64_t arrive_min;
 	uint64_t arrive_max;
 	uint64_t depart_min; /* MODEL_UNKNOWN if no member has left */
@@ -350,7 +360,10 @@ struct cyclic {
 	/* episodes were closed before cyclic use began; prev does not contain their members */
 	bool blind;
 	bool swap; /* the first member of the next chunk could belong to the last chunk */
-	/* the reason why the last chunk was not certain; the next chunk may be shifted */
+	/*
+	 * MODEL_WHY_*: why the last chunk was not certain, so that the next chunk may be shifted,
+	 * too
+	 */
 	uint32_t unsure;
 	bool left; /* cyclic use ended once, when the watermark was left_ns */
 	uint64_t left_ns;
@@ -358,7 +371,8 @@ struct cyclic {
 
 struct object {
 	struct list lru;
-	struct list busy; /* in model.busy while the object has an open episode */
+	/* in model.busy while the object has an unfinished episode or members in cyclic.buf */
+	struct list busy;
 	struct object *hash_next;
 	uint64_t key;
 	uint64_t serial;
@@ -366,7 +380,10 @@ struct object {
 	uint64_t shared;
 	uint32_t proc;
 	uint32_t count; /* the last known count */
-	/* number of threads that waited at this object when tracing began and have left it since */
+	/*
+	 * number of threads that waited at this object when tracing began, and have crossed it
+	 * again since
+	 */
 	uint32_t nwere_inside;
 	uint32_t made; /* how often the count of the object changed */
 	uint64_t made_ns; /* time of the arrival that showed the last change */
@@ -378,7 +395,7 @@ struct object {
 	bool partial; /* a crossing had MODEL_CROSSING_PARTIAL */
 	uint32_t unfinished; /* number of episodes of this object that are not freed yet */
 	uint64_t depart_max; /* last departure of all episodes closed so far */
-	uint64_t team; /* key of the last team that is certain */
+	uint64_t team; /* key of the team of the newest complete episode; see team.c */
 	uint64_t full_arrive_ns; /* last arrival of the newest full episode; 0 if none */
 	uint32_t nopen;
 	uint32_t nclosed;
@@ -393,7 +410,7 @@ struct object {
 	uint32_t nmet, cap_met;
 	struct model_met *met; /* members of the object's newest complete episode */
 	uint64_t met_ns; /* release of that episode */
-	const struct episode *first; /* the object's first episode while it is undecided */
+	const struct episode *first; /* the object's first episode until it is closed */
 	/* a full episode that is not decided yet; it is decided when the next episode is full */
 	struct episode *pending;
 	struct episode *open[OBJECT_OPEN_MAX]; /* oldest first */
@@ -446,11 +463,11 @@ struct model {
 	uint32_t *exited; /* processes that may be folded into their programs; see program.c */
 	struct hash programs; /* program -> the process into which other processes are folded */
 	uint64_t fold_ns; /* time of the next folding */
-	uint32_t keep; /* number of exited processes that are not folded */
+	uint32_t keep; /* maximum number of exited processes that are not folded */
 	bool folds;
 	struct episode *free;
 	struct detail *free_details;
-	struct list tails; /* threads with a tail */
+	struct list tails; /* threads with a detail of their tail */
 	/* Scratch, kept between episodes. */
 	struct order *order;
 	struct member *sorted;
@@ -507,7 +524,7 @@ static inline bool seq_after(uint32_t a, uint32_t b)
 	return (int32_t)(a - b) > 0;
 }
 
-/* Return whether any part of the thread's time is known. */
+/* Return whether it is known how the member's time was spent. */
 static inline bool member_accounted(const struct member *mem)
 {
 	return mem->pub.detail || mem->pub.flags & MODEL_CROSSING_ACCOUNTED;
@@ -518,7 +535,7 @@ static inline bool member_stays(const struct member *mem)
 	return mem->pub.flags & MODEL_CROSSING_STAYS;
 }
 
-/* Return the member's time inside the barrier, or MODEL_UNKNOWN if it never left. */
+/* Return the member's time inside the barrier, or MODEL_UNKNOWN if its departure is not known. */
 static inline uint64_t member_inside(const struct member *mem)
 {
 	return mem->pub.depart_ns == MODEL_UNKNOWN
@@ -614,14 +631,14 @@ int episode_certain(struct model *m, struct object *o, struct episode *e, bool f
 		    bool *certain);
 int episode_close(struct model *m, struct episode *e, enum model_state state, uint32_t why);
 /*
- * Return whether the probe groups of the episode's members had been detached by @t_ns
+ * Return whether a probe group of the episode's members was detached before @t_ns
  * (model_detached()). Later arrivals belong to other episodes.
  */
 bool episode_detached_before(const struct model *m, const struct episode *e, uint64_t t_ns);
 bool episode_others_were_inside(const struct object *o, const struct episode *e);
 /*
- * Return whether the probe groups of the episode's members were detached before the members left.
- * Arrivals after that were not seen.
+ * Return whether a probe group of the episode's members was detached before the first member left.
+ * Arrivals after the detach were not seen.
  */
 bool episode_was_cut(const struct model *m, const struct episode *e);
 
@@ -661,8 +678,8 @@ int barrier_thread(struct row *r, struct thread *t, struct model_barrier_thread 
 int barrier_phase(struct row *r, uint32_t from, struct model_phase **out);
 int barrier_fold(struct row *r, const struct model *m);
 /*
- * Find the row with these call sites. If there is none and @make is set, add one. Without @make,
- * use the row of @id that has no call site.
+ * Find the row with these call sites. If there is none, add one if @make is set. If @make is not
+ * set, find or add the row of @id without call sites.
  */
 int barrier_row_of(struct model *m, const struct row_id *id, const uint32_t *sites, uint32_t n,
 		   bool make, uint32_t *row);

@@ -12,8 +12,8 @@ struct model_detail;
 /* A marker with which a thread begins or ends a phase that the user named. */
 struct model_mark {
 	uint32_t tgid, inc, tid; /* the thread */
-	uint32_t site; /* its label is the name of the phase */
-	/* number of the thread's crossings before the mark, as counted by the kernel */
+	uint32_t site; /* call site of the marker; the label of the site is the name of the phase */
+	/* number of the thread's crossings before the mark, as counted by the kernel side */
 	uint32_t seq;
 	bool begins;
 	uint64_t t_ns;
@@ -26,8 +26,8 @@ struct model_message {
 	uint64_t t_ns;
 	uint64_t oncpu_ns; /* its time on a CPU in the phase up to the access, or MODEL_UNKNOWN */
 	/*
-	 * Number of the thread that owns the data, as the program counts. Predictions leave out
-	 * numbers from PREDICT_THREADS_MAX on.
+	 * Number of the thread that owns the data, as the program numbers its threads. Predictions
+	 * leave out numbers from PREDICT_THREADS_MAX on.
 	 */
 	uint32_t owner;
 	uint32_t bytes;

@@ -14,9 +14,10 @@
 
 /*
  * Checking all open episodes and their threads takes time in proportion to their number, and a
- * hostile recording can advance the time with three bytes. Each advance therefore earns credit, and
- * the check is made when the credit is as large as the number of threads. A thousand threads are
- * checked at each advance. A million threads are checked once in a thousand advances.
+ * hostile recording can advance the time with three bytes. Each advance therefore earns
+ * ADVANCE_CREDIT, a check costs about 1 for each thread, and no check is made while the credit is
+ * negative. So a thousand threads are checked at each advance, and a million threads are checked
+ * once in a thousand advances.
  */
 #define ADVANCE_CREDIT 1024
 
@@ -203,8 +204,8 @@ static int feed(struct model *m, struct thread *t, const struct model_crossing *
 		return thread_resume(m, t, c, late);
 	if (!t->begun && t->inside != MODEL_UNKNOWN && t->inside - c->object < OBJECT_BYTES) {
 		/*
-		 * The thread was still waiting inside until a departure that was not seen. It did
-		 * not work.
+		 * The thread was waiting inside when tracing began, and its departure was not seen.
+		 * So the time until this arrival is not known to be work.
 		 */
 		mem.was_inside = true;
 		t->known_sure = false;
@@ -307,7 +308,10 @@ static int unpark_first(struct model *m, struct thread *t)
 	return err;
 }
 
-/* Feed parked records that are the next ones, or before which no record can be missing any more. */
+/*
+ * Feed the parked records that are next: a record with the expected number, or one that begins by
+ * @until. All records before that time have arrived, so those that are still missing are lost.
+ */
 static int unpark(struct model *m, struct thread *t, uint64_t until)
 {
 	int err = 0;
@@ -438,7 +442,7 @@ int take_advance(struct model *m, uint64_t t_ns)
 	if (t_ns <= m->watermark)
 		return 0;
 	m->watermark = t_ns;
-	/* If there is too little credit, a later advance makes the check. */
+	/* If the credit is negative, a later advance makes the check. */
 	m->credit += ADVANCE_CREDIT;
 	if (m->credit < 0)
 		return 0;
@@ -450,8 +454,8 @@ int take_advance(struct model *m, uint64_t t_ns)
 	if (!err)
 		err = flush_queues(m, false);
 	/*
-	 * At the end of the run nothing is folded, because sums of exited processes may still
-	 * arrive.
+	 * At the end of the run (MODEL_UNKNOWN) nothing is folded here, because sums of exited
+	 * processes may still arrive.
 	 */
 	return err || t_ns == MODEL_UNKNOWN ? err : programs_fold(m);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Crossings -> episodes -> phases -> barriers. This code does no I/O, calls no kernel interface and
- * reads no clock. Times are nanoseconds of CLOCK_MONOTONIC.
+ * Assign crossings to episodes, and add the episodes up to phases and barriers. This code does no
+ * I/O, calls no kernel interface and reads no clock. Times are nanoseconds of CLOCK_MONOTONIC.
  *
- * Crossings are fed in the order of their departures, as far as the stream knows this order. Events
- * of threads and processes are fed in the order of time. Within a process, finished episodes are
+ * Crossings are fed in the order of their departures, as far as this order is known. Events of
+ * threads and processes are fed in the order of time. Within a process, finished episodes are
  * passed to a callback in the order of their releases.
  */
 #ifndef MODEL_MODEL_H
@@ -30,14 +30,14 @@ struct model;
 #define MODEL_CROSSING_ABANDONED 0x01
 /* Processes that are not known may share the object, so members may be missing. */
 #define MODEL_CROSSING_UNMET	 0x02
-/* The crossing's time is accounted for. Without a detail, all of the time was on a CPU. */
+/* It is known how the crossing's time was spent. If `detail` is NULL, all of it was on a CPU. */
 #define MODEL_CROSSING_ACCOUNTED 0x04
 /*
  * The departure cannot be seen, because the thread is a worker at the end of a parallel region.
  * depart_ns is MODEL_UNKNOWN, but the crossing is not abandoned. The next record of the thread
- * (MODEL_CROSSING_RESUMES) gives the time when it continued. That record is no crossing: only
- * depart_ns, begun_ns and the parts of the time inside are valid. The thread was idle until
- * depart_ns.
+ * (MODEL_CROSSING_RESUMES) gives the time when it continued. That record is no crossing: apart from
+ * its ids, only depart_ns, begun_ns and the parts of the time inside are valid. The thread was idle
+ * until depart_ns.
  */
 #define MODEL_CROSSING_STAYS	 0x08
 #define MODEL_CROSSING_RESUMES	 0x10
@@ -51,12 +51,12 @@ struct model;
 #define MODEL_CROSSING_BOUND	 0x80
 /*
  * The crossing of a thread that only waits for other threads of its team to end, such as a creator
- * that joins them. The thread is no member, and its time inside does not count. Its departure is
- * the end of the episode. MODEL_CROSSING_TEAM is also set.
+ * that joins them. The thread is no member, and its time inside is counted in model_thread.away_ns,
+ * not in idle_ns. It departs when the episode ends. MODEL_CROSSING_TEAM is also set.
  */
 #define MODEL_CROSSING_JOINS	 0x100
 
-/* Reasons why a thread was blocked: indices, in the order of include/sbt/record.h. */
+/* Reasons why a thread was blocked: indices of blocked_ns, in the order of include/sbt/record.h. */
 enum model_blocked {
 	SBT_PART_REASONS(SBT_PART_REASON, MODEL_BLOCKED_)
 	MODEL_BLOCKED_REASONS
@@ -73,7 +73,7 @@ enum model_doing {
 	MODEL_DOING_BLOCKED,
 };
 
-/* What a thread waited for if none of the reasons above applies. */
+/* What a thread waited for if the reason is MODEL_BLOCKED_OTHER. */
 enum model_other {
 	MODEL_OTHER_UNKNOWN,
 	MODEL_OTHER_STOPPED, /* by a signal or a debugger */
@@ -88,7 +88,7 @@ enum model_waited {
 	MODEL_WAITED_JOIN, /* the end of thread `holder` */
 	MODEL_WAITED_EVENT, /* a semaphore or a condition variable */
 	MODEL_WAITED_SEMAPHORE,
-	MODEL_WAITED_WAKER, /* MODEL_BLOCKED_IO: `waker` is certain to have ended the wait */
+	MODEL_WAITED_WAKER, /* with MODEL_BLOCKED_IO: it is certain that `waker` ended the wait */
 };
 
 #define MODEL_COUNTERS_MAX 8
@@ -96,7 +96,7 @@ enum model_waited {
 /* The longest block of a phase among the blocks with one reason. */
 struct model_block {
 	uint64_t ns; /* 0: none */
-	/* The object that the thread was blocked at. `reason` is the tag. */
+	/* The object that the thread was blocked at. `reason` says which member is valid. */
 	union {
 		uint64_t key; /* any of the following, to be copied or compared; 0: unknown */
 		uint64_t futex; /* MODEL_BLOCKED_LOCK: address of the futex */
@@ -117,16 +117,20 @@ struct model_block {
  * How the time of one crossing was spent, both in its phase and inside the barrier.
  *
  * In the model's input, oncpu_ns and inside_oncpu_ns may be MODEL_UNKNOWN, which means all of the
- * time. In its output both are times, the parts do not exceed the total (work_ns; departure minus
- * arrival), and the difference is unattributed. If the total is not known, oncpu_ns
- * (inside_oncpu_ns) is MODEL_UNKNOWN in the output. The other parts and the counters of the phase
- * (of the time inside) are then 0 and have no meaning.
+ * time. In its output both are times. The parts of the phase do not exceed work_ns, the parts of
+ * the time inside do not exceed departure minus arrival, and the differences are unattributed. If
+ * work_ns is not known, oncpu_ns is MODEL_UNKNOWN in the output, and the other parts and the
+ * counters of the phase are 0 and have no meaning. If the time inside is not known, the same holds
+ * for inside_oncpu_ns and the other members of the time inside.
  */
 struct model_detail {
 	SBT_PART_STATES(SBT_PART_MEMBER, uint64_t)
 	uint64_t blocked_ns[MODEL_BLOCKED_REASONS];
 	SBT_PART_TIMES(SBT_PART_MEMBER, uint64_t)
-	/* the part of turn_ns and begin_ns that the thread spun; it is also part of oncpu_ns */
+	/*
+	 * time (ns) in turn_ns and begin_ns during which the thread spun on a CPU; also part of
+	 * oncpu_ns
+	 */
 	uint64_t turn_oncpu_ns;
 	uint64_t fault_addr;
 	uint64_t ran_ns; /* part of runq_ns during which the task `ran` had the CPU */
@@ -165,7 +169,8 @@ struct model_crossing {
 	uint64_t object; /* address in the process */
 	uint64_t shared; /* identifies memory that processes share; 0 if private to the process */
 	union {
-		uint64_t first_ns; /* time at which the record begins, for records of both kinds */
+		/* the record begins at this time: arrive_ns of a crossing, or begun_ns */
+		uint64_t first_ns;
 		uint64_t arrive_ns;
 		/*
 		 * MODEL_CROSSING_RESUMES: when the region began in which the thread continues;
@@ -179,29 +184,31 @@ struct model_crossing {
 	uint16_t flags; /* MODEL_CROSSING_* */
 	uint8_t family;
 	uint8_t kind; /* the program's construct, enum sbt_kind; opaque */
-	uint8_t depth; /* above 0 if nested; a nested crossing is in no sum */
+	/* above 0 if nested; the times of a nested crossing are in no sum of its thread */
+	uint8_t depth;
 	uint8_t probe_group; /* number of the probe group, below 64; 0 for the group of `family` */
-	/* number of the thread in its team in the program's numbering, plus 1; 0 if not known */
+	/* the thread's number in its team, as the program counts, plus 1; 0 if not known */
 	uint16_t place;
 	/*
 	 * Number of threads that were still missing when the thread began to wait, plus 1; 0 if not
-	 * known. A wait that is over at once (MODEL_CROSSING_BOUND) begins when no thread is
-	 * missing. If some of the missing threads leave no record, the episode is incomplete.
+	 * known. If the wait was over at once (MODEL_CROSSING_BOUND), no thread was missing, and
+	 * the value is 1. If some of the missing threads leave no record, the episode is
+	 * incomplete.
 	 */
 	uint16_t rest;
 	/*
-	 * Number of the episode at the object in the numbering of its members. Members of one
-	 * episode have the same number. Members of neighbouring episodes have other numbers. 0 if
-	 * not known.
+	 * Number of the episode at the object, as its members count. Members of one episode have
+	 * the same number. Members of neighbouring episodes have other numbers. 0 if not known.
 	 */
 	uint32_t round;
 	/*
-	 * `round` is the ordinal of the call on the object, which all members know. Crossings with
-	 * equal ordinals are one episode, whatever their times are. This serves recordings with
-	 * different clocks. Crossings of one ordinal are fed before those of the next ordinal.
+	 * `round` is the ordinal of the call on the object, which is the same for all members.
+	 * Crossings with equal ordinals are one episode, whatever their times are. This is for
+	 * recordings of several machines, which have different clocks. Crossings of one ordinal are
+	 * fed before those of the next ordinal.
 	 */
 	bool ordinal;
-	/* NULL if only the flags are known; the model copies the detail */
+	/* NULL: see MODEL_CROSSING_ACCOUNTED; the model copies the detail */
 	const struct model_detail *detail;
 };
 
@@ -209,7 +216,7 @@ struct model_crossing {
 
 /*
  * Sum, extremes, mean and deviation (Welford), and a log-2 histogram: bucket i counts [2^i,
- * 2^(i+1)).
+ * 2^(i+1)), and bucket 0 also counts 0.
  */
 struct model_stat {
 	uint64_t n;
@@ -249,12 +256,13 @@ struct model_sums {
 	uint64_t counters[MODEL_COUNTERS_MAX]; /* counts in phases */
 	uint64_t inside_counters[MODEL_COUNTERS_MAX];
 	uint64_t counted; /* number of crossings and tails with counters */
-	uint8_t scaled, unknown; /* one bit for each counter */
+	uint8_t scaled, unknown; /* one bit for each counter, as in struct model_detail */
 };
 
 /*
- * Add a phase of @work_ns and a time inside of @inside_ns, with the parts @d from the model's
- * output. If a time is MODEL_UNKNOWN, omit it. If @d is NULL, all time was on a CPU.
+ * Add a phase with a length of @work_ns, and @inside_ns spent inside the barrier. @d contains the
+ * parts of both times, as in the model's output. A time of MODEL_UNKNOWN is not added. If @d is
+ * NULL, all time was on a CPU.
  */
 void model_sums_add(struct model_sums *s, const struct model_detail *d, uint64_t work_ns,
 		    uint64_t inside_ns);
@@ -269,7 +277,7 @@ struct model_thread {
 	bool start_seen; /* created while tracing */
 	bool exited;
 	uint64_t crossings; /* number of crossings of depth 0 that were seen */
-	uint64_t outside_ns; /* u_i: time outside barriers, including phase 0 and the tail */
+	uint64_t outside_ns; /* time outside barriers (u_i), including phase 0 and the tail */
 	uint64_t idle_ns; /* time inside barriers */
 	uint64_t wait_ns;
 	uint64_t last; /* number of episodes in which the thread was the last arriver */
@@ -281,7 +289,7 @@ struct model_thread {
 
 	/*
 	 * Number within the process, or MODEL_NONE if the thread has no number yet. Threads that
-	 * are first shown together are numbered in the order of their creation.
+	 * get their numbers in the same episode are numbered in the order of their creation.
 	 */
 	uint32_t ordinal;
 	/*
@@ -289,7 +297,7 @@ struct model_thread {
 	 * has precedence over a number that counts the threads of all processes.
 	 */
 	uint32_t place;
-	/* when the thread was created; if it existed before, the start of tracing */
+	/* when the thread was created; if it existed when tracing began, the start of tracing */
 	uint64_t start_ns;
 	/*
 	 * Time of its exit. While the thread lives: MODEL_UNKNOWN or, after model_finish(), the end
@@ -304,7 +312,7 @@ struct model_thread {
 	uint64_t unknown_ns;
 	/*
 	 * after model_finish(): length (ns) of the longest path that ends with this thread; see
-	 * model_proc.ideal_ns
+	 * model_proc.ideal_ns; MODEL_UNKNOWN if that is unknown
 	 */
 	uint64_t ideal_ns;
 	/*
@@ -327,7 +335,7 @@ struct model_phase {
 	uint32_t from;
 	struct model_stat time; /* phase times */
 	uint64_t wait_ns; /* time lost at the end of these phases */
-	uint64_t thread_ns; /* sum of phase time x members; wait_ns is a share of it */
+	uint64_t thread_ns; /* sum of phase time x members; includes wait_ns */
 };
 
 struct model_barrier_thread {
@@ -344,7 +352,10 @@ struct model_barrier_thread {
 	uint64_t work_n; /* number of these phases with known work */
 	/* the last known model_crossing.place at this barrier, minus 1, or MODEL_NONE */
 	uint32_t place;
-	/* time outside barriers since the previous episode of all members */
+	/*
+	 * sum over episodes: time outside barriers since the previous episode of all members; work
+	 * of the phase if there was no such episode
+	 */
 	uint64_t team_work_ns;
 	uint64_t last;
 	struct model_sums sums; /* sums of these phases and crossings */
@@ -359,8 +370,8 @@ struct model_longest {
 #define MODEL_LONGEST 3
 
 /*
- * A call site within a process, which is one row of the report. Only complete episodes of depth 0
- * are in the sums.
+ * A call site within a process, which is one row of the report. Only complete episodes are in the
+ * sums.
  */
 struct model_barrier {
 	/*
@@ -374,12 +385,15 @@ struct model_barrier {
 	uint32_t before;
 	uint8_t family;
 	uint8_t kind; /* kind of the first member of its first episode */
-	bool shared; /* members from several processes */
+	bool shared; /* has members of several processes */
 	bool nested; /* depth > 0: the barrier is in no sum of the process */
 	bool has_user; /* ops.barrier was called */
 	/* from model_add_summed(): max_work_ns, margin_ns, longest and phases are not known */
 	bool summed;
-	/* number of call sites: 1, or more for the sorted set of a mixed barrier */
+	/*
+	 * number of call sites: 1; more for the sorted set of a mixed barrier; 0 for the row that
+	 * is shared by the call sites above the maximum number of rows
+	 */
 	uint32_t nsites;
 	const uint32_t *sites;
 	uint64_t object; /* the last object that was seen */
@@ -393,8 +407,9 @@ struct model_barrier {
 	uint64_t ambiguous;
 	uint64_t crossings;
 	/*
-	 * Number of crossings at barriers with unknown members, as in struct model_summed.
-	 * Crossings with MODEL_CROSSING_UNMET count only if no threads ever crossed together there.
+	 * Number of crossings whose other members are probably in unknown processes. They have
+	 * MODEL_CROSSING_UNMET, their episode is not complete, and the object had no complete
+	 * episode before. model_summed.unmet is added.
 	 */
 	uint64_t unmet;
 	uint32_t team_min, team_max; /* number of members of complete episodes */
@@ -432,7 +447,8 @@ struct model_barrier {
 #define MODEL_WHY_END	    0x40 /* tracing ended before the episode was over */
 #define MODEL_WHY_OTHERS    0x80 /* further members exist, but are not known */
 /* Complete episodes may also have the following flags. */
-#define MODEL_WHY_BOUND	    0x100 /* the last arrival is an upper bound; see MODEL_CROSSING_BOUND */
+/* a member's arrival is only an upper bound; see MODEL_CROSSING_BOUND */
+#define MODEL_WHY_BOUND	    0x100
 /* several members have an upper bound as their arrival, so the last arriver is not certain */
 #define MODEL_WHY_RIVALS    0x200
 
@@ -455,9 +471,9 @@ struct model_member {
 	/* length of the thread's phase; MODEL_UNKNOWN after a loss or an unseen departure */
 	uint64_t work_ns;
 	/*
-	 * Start of the team: from the beginning of the region to the thread's first instruction in
-	 * the region, where its phase begins. MODEL_UNKNOWN if the thread continued without a new
-	 * region, or if not known.
+	 * How long (ns) the start of the team took: from the beginning of the region to the
+	 * thread's first instruction in the region, where its phase begins. MODEL_UNKNOWN if the
+	 * thread continued without a new region, or if not known.
 	 */
 	uint64_t team_start_ns;
 	uint16_t flags; /* MODEL_CROSSING_* */
@@ -479,7 +495,7 @@ struct model_episode {
 	uint64_t phase_ns; /* or MODEL_UNKNOWN */
 	uint32_t phase_from; /* barrier at which the phase began, or MODEL_NONE */
 	uint64_t barrier_ns;
-	uint32_t count; /* 0 unknown */
+	uint32_t count; /* as model_crossing.count */
 	uint32_t n;
 	enum model_state state;
 	uint32_t why;
@@ -494,8 +510,8 @@ struct model_episode {
  * groups.
  */
 struct model_detached {
-	uint64_t t_ns; /* when tracing of them ended (ns); MODEL_UNKNOWN if nothing was detached */
-	/* estimated cost at that time, in millionths of the process's thread time */
+	uint64_t t_ns; /* when they were detached (ns); MODEL_UNKNOWN if nothing was detached */
+	/* estimated tracing overhead at that time, in millionths of the process's thread time */
 	uint32_t cost_ppm;
 	uint32_t limit_ppm; /* the limit, in the same unit */
 	/* if another process exceeded the limit, the tgid of that process; else 0 */
@@ -510,7 +526,10 @@ struct model_proc {
 	uint32_t inc;
 	uint32_t parent; /* index, or MODEL_NONE */
 	char comm[16]; /* untrusted */
-	/* when its first thread was created, or tracing began, or the process was first seen */
+	/*
+	 * when its first thread was created; if that was not seen, when tracing of the process
+	 * began
+	 */
 	uint64_t start_ns;
 	uint64_t end_ns;
 	bool start_seen;
@@ -529,7 +548,8 @@ struct model_proc {
 	uint64_t life_ns;
 	uint64_t crossings; /* number of crossings of all depths */
 	uint64_t unmet; /* number of crossings that model_barrier.unmet counts */
-	uint64_t arrivals_unseen; /* number of waits for threads that arrived without a trace */
+	/* number of waits for threads that arrived without leaving a record */
+	uint64_t arrivals_unseen;
 	uint64_t lost;
 	uint64_t abandoned;
 	uint64_t episodes; /* number of complete episodes of depth 0 */
@@ -541,7 +561,7 @@ struct model_proc {
 	 * that was seen there first. These counts include it for each process.
 	 */
 	uint64_t met, met_incomplete, met_ambiguous;
-	uint32_t nthreads_crossed; /* n: number of threads that crossed a barrier */
+	uint32_t nthreads_crossed; /* number of threads that crossed a barrier (n) */
 	/*
 	 * Sums over threads that ended long ago and were folded, because there were too many to
 	 * keep. These threads are in nthreads_crossed but not in the list of threads. At a barrier
@@ -599,9 +619,9 @@ struct model_ops {
 	/* Called when an episode is finished, complete or not. Optional. */
 	void (*episode)(void *ctx, const struct model *model, const struct model_episode *episode);
 	/*
-	 * Return the number of a thread that is shown for the first time. @next is the number that
-	 * it has without this function. Threads of one process should have different numbers.
-	 * Optional.
+	 * Return the number (model_thread.ordinal) of a thread when its first episode is finished.
+	 * @next is the number that the thread would have without this function. Threads of one
+	 * process should have different numbers. Optional.
 	 */
 	uint32_t (*number)(void *ctx, const struct model *model, uint32_t thread, uint32_t next);
 	/* Return whether this process may be folded into its program. Optional. */
@@ -726,15 +746,16 @@ void model_tap(struct model *model, void (*tap)(void *ctx, const struct model_in
 int model_add_crossing(struct model *model, const struct model_crossing *crossing);
 /*
  * Prefetch the data for a crossing of this thread that will be fed soon. With ten thousand threads
- * that leave in random order, waiting for memory would take two fifths of the time. The function
- * has no other effect.
+ * that leave in random order, waiting for memory would take two fifths of the model's time. The
+ * function has no other effect.
  */
 void model_expect(const struct model *model, uint32_t tid);
 /*
  * Add a process that is known from @t_ns on. @seen: the process was created at @t_ns; if not set,
  * it was found running. If it was found after tracing began, its figures count from @t_ns. @comm
- * may be NULL. A second call before its first crossing replaces the start of the process and of its
- * first thread. This is for a process that sbt-trace had stopped and now continues.
+ * may be NULL. A second call before the first crossing of the process replaces the start of the
+ * process. This is for a process that sbt-trace stopped for a while. A call of model_add_thread()
+ * then replaces the start of its first thread.
  */
 int model_add_process(struct model *model, uint32_t tgid, uint32_t inc, uint32_t parent_tgid,
 		      uint32_t parent_inc, uint64_t t_ns, bool seen, const char *comm);
@@ -745,8 +766,9 @@ int model_add_process(struct model *model, uint32_t tgid, uint32_t inc, uint32_t
 int model_add_thread(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns);
 /*
  * Add a thread that existed when tracing began, before its first crossing. @inside is the address
- * (a futex word) at which it waited then, or 0 if it did not wait. So it is known at which barrier
- * the thread waited. Without @inside, this is derived from the thread's first crossings.
+ * (a futex word) at which it waited then, or 0 if it did not wait. @inside shows at which barrier
+ * the thread waited. If this function is not called, that is derived from the thread's first
+ * crossings.
  */
 int model_add_found(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid,
 		    uint64_t inside);
@@ -764,8 +786,9 @@ int model_name_thread(struct model *model, uint32_t tgid, uint32_t inc, uint32_t
 /*
  * Add the thread's activity between its last departure and @t_ns, which is its end or the end of
  * tracing. If @detail is NULL, all time was on a CPU. The model copies @detail. Call this before
- * model_end_thread(). The detail is added to model_thread.sums, and the time to outside_ns, only at
- * the end or in model_thread_at(). Tails of unknown threads are ignored.
+ * model_end_thread(). The detail is added to model_thread.sums only when all records of the thread
+ * have been fed, and the time is added to outside_ns only at the end of the run. The results of
+ * model_thread_at() contain both. Tails of unknown threads are ignored.
  */
 int model_add_tail(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns,
 		   const struct model_detail *detail);
@@ -775,8 +798,8 @@ int model_add_message(struct model *model, const struct model_message *message);
 /*
  * The crossings of one thread at one call site, added up on the kernel side. Values of an episode,
  * such as its phase time, are in the sums of its last arriver. Times before a thread's first
- * crossing are not included, because only the model knows its start. The tap does not see sums, so
- * they are not recorded.
+ * crossing are not included, because only the model knows the thread's start. The tap does not see
+ * sums, so they are not recorded.
  */
 struct model_summed {
 	uint32_t tgid, inc, tid;
@@ -796,14 +819,19 @@ struct model_summed {
 	uint32_t first_team;
 	uint64_t depart_ns; /* the thread's last departure at this site */
 	uint64_t crossings, abandoned;
-	uint64_t unmet; /* number of crossings at barriers with unknown members */
+	uint64_t unmet; /* number of crossings at barriers that have unknown members */
 	/* number of episodes; each is counted by one of its threads */
 	uint64_t incomplete, ambiguous;
-	uint64_t idle_ns, work_ns, work_n; /* in complete episodes */
-	uint64_t idle_other_ns; /* in other episodes */
+	/* in complete episodes; work_n: number of phases in work_ns */
+	uint64_t idle_ns, work_ns, work_n;
+	uint64_t idle_other_ns; /* time inside barriers in other episodes */
 	uint64_t unknown_ns; /* in abandoned crossings */
-	uint64_t thread_ns; /* phase times x members */
-	/* members of episodes with this thread as last arriver; team_max is 0 if there are none */
+	/* sum of phase time x members, over the episodes with this thread as last arriver */
+	uint64_t thread_ns;
+	/*
+	 * smallest and largest number of members of the episodes with this thread as last arriver;
+	 * team_max is 0 if there are none
+	 */
 	uint32_t team_min, team_max;
 	struct model_stat wait, release; /* waits and release latencies of this thread */
 	/* values of episodes with this thread as last arriver; barrier.n is their number */
@@ -813,10 +841,10 @@ struct model_summed {
 /* Add sums after all other input has been fed and before model_finish(). */
 int model_add_summed(struct model *model, const struct model_summed *summed);
 /*
- * Note that @tid waited for @for_ns, until @until_ns, for another thread to end. If @tid crosses no
- * barrier afterwards, it counts as no member of a team during the wait. If it crosses one, the wait
- * is part of its phase. If crossings are added as sums, @after_ns is the time when the thread left
- * its last barrier; otherwise it is 0.
+ * Note that @tid waited for another thread to end. The wait took @for_ns and ended at @until_ns. If
+ * @tid crosses no barrier afterwards, the wait is added to model_thread.away_ns. If it crosses one,
+ * the wait is part of its phase. If crossings are added as sums, @after_ns is the time when the
+ * thread left its last barrier; otherwise it is 0.
  */
 int model_add_joined(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid,
 		     uint64_t for_ns, uint64_t until_ns, uint64_t after_ns);
@@ -881,7 +909,7 @@ uint32_t model_nprocs(const struct model *model);
 const struct model_proc *model_proc(const struct model *model, uint32_t index);
 /* Return the number of thread entries. In empty entries proc is MODEL_NONE. */
 uint32_t model_nthreads(const struct model *model);
-/* Return the index of the last thread with this number, or MODEL_NONE if none is known. */
+/* Return the index of the last thread with this tid, or MODEL_NONE if none is known. */
 uint32_t model_find_thread(const struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid);
 const struct model_thread *model_thread(const struct model *model, uint32_t index);
 uint32_t model_nbarriers(const struct model *model);

@@ -3,8 +3,8 @@
 /*
  * Assign crossings to episodes. A crossing belongs to the open episode if and only if it arrived
  * before the earliest departure of that episode. If the count is known, an episode is closed when
- * it has so many members. If not, it is closed when the next episode has begun. Objects with more
- * threads than their count are handled in cyclic.c.
+ * it has so many members. If not, it is closed when a thread has left a later episode. Objects with
+ * more threads than their count are handled in cyclic.c.
  */
 #include "model/internal.h"
 #include "base/array.h"
@@ -151,8 +151,8 @@ static uint32_t copy_members(const struct episode *e, struct model_met *met, uin
 }
 
 /*
- * Return @met. If its thread exited long ago and the thread's index may be reused, leave out the
- * index.
+ * Return @met, but without the index if its thread exited long ago and the entry at this index is
+ * empty or reused.
  */
 static struct model_met still_there(const struct model *m, struct model_met met)
 {
@@ -186,8 +186,8 @@ bool model_team(const struct model *m, const struct model_crossing *at, struct m
 	for (i = 0; i < o->nmet && i < max; i++)
 		met[i] = still_there(m, o->met[i]);
 	/*
-	 * Look at open episodes, too: without a count, an episode stays open until the next one
-	 * begins.
+	 * Look at open episodes, too: without a count, an episode stays open until a thread has
+	 * left a later one.
 	 */
 	for (i = 0; i <= o->nopen; i++) {
 		e = i ? o->open[i - 1] : o->pending;
@@ -237,7 +237,7 @@ static uint32_t uncertainty_why(const struct episode *e)
 	return MODEL_WHY_BEFORE;
 }
 
-/* Note which members of @e arrive again, as far as known. */
+/* Note when members of @e arrived again, as far as the open episodes show. */
 static void note_open(struct object *o, const struct episode *e)
 {
 	const struct episode *later;
@@ -368,7 +368,7 @@ static int close_short(struct model *m, struct object *o, struct episode *e)
 
 	remove_open(o, e);
 	why = slots_missing_why(m, o, e);
-	/* Further members after the cutoff could not be seen. */
+	/* Members that arrived after the probes were detached could not be seen. */
 	if (episode_was_cut(m, e))
 		return episode_close(m, e, MODEL_INCOMPLETE, MODEL_WHY_END);
 	if (e->count)
@@ -423,7 +423,7 @@ static bool oldest_is_over(const struct model *m, const struct object *o, bool o
 	uint64_t left = left_by(e);
 
 	if (!e->count) {
-		/* Without a watermark, two newer episodes must suffice. */
+		/* As long as there is no watermark, two newer episodes are enough evidence. */
 		if (!m->watermark && o->nopen > 2)
 			return true;
 		if (newer_was_left(m, o))
@@ -479,8 +479,9 @@ static bool is_numbered(const struct member *mem, bool ordinal)
 }
 
 /*
- * Return true if @mem's thread is already a member. If there is no count and no departure was seen
- * (all members were killed), the thread must have left the first time, so this is another episode.
+ * Return true if @mem's thread is already a member of an episode without a count, from which no
+ * departure was seen because members were killed. The thread must have left that episode, so @mem
+ * belongs to another one.
  */
 static bool comes_again(const struct episode *e, const struct member *mem)
 {
@@ -512,8 +513,8 @@ static bool team_agrees(const struct episode *e, const struct member *mem)
 }
 
 /*
- * Return true if @mem may be at the former barrier of @e. An episode without departures fits any
- * barrier.
+ * Return true if @mem may be at the former barrier of @e. If no member of @e has left, any arrival
+ * would be in time, so @mem must then have another count than the present barrier.
  */
 static bool former_agrees(const struct object *o, const struct episode *e, const struct member *mem,
 			  uint32_t count)
@@ -538,7 +539,10 @@ static struct episode *find_open(const struct model *m, const struct object *o,
 		}
 		if (episode_is_former(e) && !former_agrees(o, e, mem, count))
 			continue;
-		/* If records are missing, disagreeing clocks are not the most likely reason. */
+		/*
+		 * If records are missing, a departure before the last arrival is more likely due to
+		 * them than to disagreeing clocks. So permit no difference between clocks.
+		 */
 		skew = mem->uncertain || e->nuncertain ? 0 : MODEL_SKEW_NS;
 		if (!(mem->was_inside && e->first) && counts_agree(count, e->count) &&
 		    rounds_agree(mem->round, e->round) &&
@@ -551,7 +555,11 @@ static struct episode *find_open(const struct model *m, const struct object *o,
 
 enum fit { FIT_NEW, FIT_STRAY, FIT_SURPLUS };
 
-/* Check a crossing that fits no open episode against the closed episodes. */
+/*
+ * Check a crossing that fits no open episode against the closed episodes. FIT_SURPLUS: it is one
+ * member too many for a complete episode. FIT_STRAY: it belongs to an incomplete episode that is
+ * already closed. FIT_NEW: it fits none of them.
+ */
 static enum fit fit_closed(const struct object *o, const struct member *mem, uint32_t count)
 {
 	uint32_t i, n = o->nclosed < OBJECT_CLOSED ? o->nclosed : OBJECT_CLOSED;

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 /*
- * If a queue has more open episodes than this, they are searched only in model_advance(), and not
- * whenever an episode finishes.
+ * If a queue has more open episodes than this, the earliest of them is searched for only in
+ * model_advance(), and not whenever an episode finishes.
  */
 #define QUEUE_LOOK 64
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * The threads that use an object. A slot says which records of a thread may still follow, and which
- * are missing.
+ * The threads that use an object. A slot says up to which record the thread's crossings are
+ * certainly in the right episodes.
  */
 #include "model/internal.h"
 

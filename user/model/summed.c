@@ -30,7 +30,9 @@ static int thread_of(struct model *m, const struct model_summed *in, struct proc
 {
 	struct thread *t = thread_find(m, in->tgid, in->inc, in->tid);
 
-	/* Mostly the last thread with this tid is the right one, because tids are rarely reused. */
+	/*
+	 * Usually the last thread with this tid is the right one, because tids are rarely reused.
+	 */
 	if (!t || t->pub.start_ns > in->born_ns)
 		t = lived(m, p, in->tid, in->born_ns);
 	*out = t;
@@ -155,7 +157,9 @@ static int by_start(const void *a, const void *b)
 						  : NUMBER_COMPARE(x->pub.tid, y->pub.tid);
 }
 
-/* Number the threads as if all had been seen from the start. */
+/*
+ * Number the threads that crossed a barrier and have no number yet, in the order of their starts.
+ */
 static void number_threads(const struct model *m, struct proc *p, struct thread **order)
 {
 	struct thread *t;
@@ -178,8 +182,8 @@ uint64_t summed_outside(const struct thread *t)
 }
 
 /*
- * Set the time outside barriers, which is all time that is neither inside nor unknown, up to the
- * last departure.
+ * Set each thread's time outside barriers: the time from its start to its last departure that is
+ * neither idle nor unknown.
  */
 int summed_finish(struct model *m)
 {

@@ -294,7 +294,7 @@ int thread_new(struct model *m, struct proc *p, uint32_t tid, uint64_t start_ns,
 	return 0;
 }
 
-/* End the thread, because its tid is in use again. */
+/* Note that the thread ended at @t_ns: it exited, or its tid is in use again. */
 static void thread_replace(struct model *m, struct thread *t, uint64_t t_ns)
 {
 	if (t->pub.exited)
@@ -489,8 +489,8 @@ int take_joined(struct model *m, const struct model_input *in)
 }
 
 /*
- * Note that records before @c are missing: they are lost, or are from before tracing (the thread's
- * first record).
+ * Note that records before @c are missing. @lost: they were lost. If not set, @c is the thread's
+ * first record, and the thread may have crossed barriers before tracing began.
  */
 void thread_gap(struct model *m, struct thread *t, const struct model_crossing *c, bool lost)
 {
@@ -631,8 +631,8 @@ int thread_resume(struct model *m, struct thread *t, const struct model_crossing
 }
 
 /*
- * Return the end of the thread's time outside: the thread ended, or was inside a barrier when
- * tracing ended.
+ * Return the end of the thread's last interval outside barriers: @end_ns or, if the thread was
+ * inside a barrier when tracing ended, its arrival there.
  */
 uint64_t thread_until(const struct thread *t, uint64_t end_ns)
 {

@@ -7,8 +7,9 @@
 #include "base/hash.h"
 
 #define OBJECTS_MAX   4096
-#define THREADS_MAX   64 /* maximum number of threads in a batch */
-#define WAITS_MAX     256 /* maximum number of waits on one semaphore, until enough is known */
+/* maximum number of threads in a batch, and of threads counted for a semaphore */
+#define THREADS_MAX   64
+#define WAITS_MAX     256 /* after this number of waits on one semaphore, no more are needed */
 #define BATCHES_LEAST 4
 /*
  * number of batches that is needed for two threads, which might wait at a queue together by chance

@@ -31,14 +31,14 @@ struct turnstile {
 	uint32_t tgid, inc;
 	uint64_t object;
 	uint32_t site, above; /* sites of the last wait */
-	uint32_t threads; /* number of threads that waited, counted only up to a few */
+	uint32_t threads; /* number of threads that waited, counted only up to 64 */
 	const uint32_t *tid; /* tids of these threads */
 	/*
 	 * Number of groups of at least two overlapping waits that all end before the next wait
 	 * begins.
 	 */
 	uint32_t batches;
-	uint32_t loose; /* number of waits outside such groups */
+	uint32_t loose; /* number of waits outside of the groups of `batches` */
 };
 
 /* Return a new instance, or NULL when out of memory. */

@@ -10,18 +10,18 @@
 #include "base/hash.h"
 
 /*
- * Maximum number of remembered objects. A late thread at a forgotten object does not join the
- * episode of the others.
+ * Maximum number of remembered objects. If there are more, all are forgotten. A late thread at a
+ * forgotten object does not join the episode of the others.
  */
 #define WAITS_MAX  4096
 /*
  * A latch stays open, so any number of threads may pass it later. A thread that begins its wait
- * more than this (ns) after the first departure is no member of the episode.
+ * this long (ns) after the first departure, or later, is no member of the episode.
  */
 #define LATE_NS	   20000000ULL
 /*
- * A thread that begins its wait this long (ns) after the release did other work between arrive()
- * and wait().
+ * A thread that begins its wait this long (ns) after the first departure, or later, did other work
+ * between arrive() and wait().
  */
 #define ELSE_NS	   20000ULL
 /* Phases are numbered 0, 2, ... 254, 0. */
@@ -30,7 +30,7 @@
 
 struct episode {
 	uint64_t first_depart_ns; /* MODEL_UNKNOWN if no thread has left */
-	uint32_t count; /* 0 unknown */
+	uint32_t count; /* number of participants; 0: not known */
 	uint32_t value;
 	/*
 	 * latch: number of arrivals that were missing when the last wait before the release began;
@@ -131,8 +131,8 @@ static bool is_full(const struct episode *g, bool latch)
 }
 
 /*
- * Return true if @c may belong to the episode @g. If not, another barrier has reused the memory in
- * the same phase.
+ * Return true if @c may belong to the episode @g. It does not if it is in another phase, or if
+ * another barrier has reused the memory in the same phase.
  */
 static bool is_of(const struct episode *g, const struct waits_seen *w,
 		  const struct model_crossing *c)
