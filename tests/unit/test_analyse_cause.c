@@ -257,10 +257,6 @@ static void set_instructions(struct bench *b, uint32_t who, uint64_t n)
 }
 
 /*
- * The thread executes twice the instructions in three times the time. Half of the additional time
- * is more work, and half is slower execution.
- */
-/*
  * When a process is combined with its program, the cause data of its barrier move to the program's
  * barrier, and none remain.
  */
@@ -285,6 +281,10 @@ static void test_folded(void **state)
 	assert_string_equal(out.dominant->name, "work");
 }
 
+/*
+ * A thread executes twice the instructions in three times the time. Half of the additional time is
+ * more work, and half is slower execution.
+ */
 static void test_instructions(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -502,7 +502,10 @@ static void test_no_lock(void **state)
 		     LACKS(text, "lock"));
 }
 
-/* A thread is late because of a lock held by T, which P preempted. */
+/*
+ * A thread is late because it waits for a lock. Thread 3 holds the lock, and waits for a CPU that
+ * another process has.
+ */
 static void test_chain(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -898,7 +901,7 @@ static void test_other_end(void **state)
 	take(b);
 	assert_fields(b, HAS(out.text, "connected to thread 3, which was asleep."),
 		      IS(out.doing, MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP));
-	/* A file of that name is not a pipe. */
+	/* This file has the name "a pipe", but is not a pipe. */
 	k->at.file = INODE + 2;
 	assert_cause(b, HAS(text, "I/O on a pipe, woken by thread 3, which was asleep."));
 	k->at.file = INODE;
@@ -911,7 +914,7 @@ static void test_other_end(void **state)
 		      IS(out.waited, WAITED_LOCK));
 }
 
-/* Each wait has its own waker, which exists only for this wait. All wakers have the same name. */
+/* Each wait has another waker, which exists only for this wait. All wakers have the same name. */
 static void test_wakers_of_one_name(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -1050,8 +1053,8 @@ static void test_any_figures(void **state)
 }
 
 /*
- * A new thread takes the position of a thread that ended. Later, a new thread gets the tid of one
- * that ended.
+ * A new thread takes the position of a thread that ended. Later, a task with an unknown number
+ * takes the CPU.
  */
 static void test_reuse(void **state)
 {

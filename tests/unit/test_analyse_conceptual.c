@@ -107,8 +107,9 @@ static void over(struct through *t)
 
 /*
  * The phase lies between sites 0 and 2, with site 1 inside, and occurs twice. The time before,
- * between and after the two occurrences is in no phase. Two threads work 3 and 5 until the first
- * inner episode, 4 and 2 until the second, then 6 and 6, and at last 1 and 9.
+ * between and after the two occurrences is in no phase. In the first occurrence, two threads work 3
+ * and 5 until the inner episode, then 4 and 2 until the end. In the second, they work 6 and 6, then
+ * 1 and 9.
  */
 static void test_by_hand(void **state)
 {
@@ -216,7 +217,10 @@ static void test_several(void **state)
 	assert_int_equal(p[1].phase_ns.sum, 22);
 	assert_int_equal(p[2].phase_ns.sum, 33);
 	assert_int_equal(p[3].phase_ns.sum, 10);
-	/* The last episode began the phase once more, but it never ended. */
+	/*
+	 * The last episode began phase 0 once more. No episode followed, so this occurrence does
+	 * not count as unfinished.
+	 */
 	assert_int_equal(p[0].unfinished, 0);
 	assert_int_equal(p[3].occurrences, 1);
 	over(&t);
@@ -323,8 +327,8 @@ static void test_marked(void **state)
 		      IS(threads[1].work_ns, 20 + 79 + 49), IS(threads[1].wait_ns, 20),
 		      IS(threads[1].idle_ns, 1 + 21));
 	/*
-	 * Only the time on a CPU is known in the first phase, because test crossings have no
-	 * accounted time.
+	 * Only in a thread's first barrier phase is the time on a CPU known, because test crossings
+	 * have no accounted time.
 	 */
 	assert_fields(p, IS(threads[0].parts.oncpu_ns, 40), IS(threads[1].parts.oncpu_ns, 20),
 		      IS(threads[0].parts.unattributed_ns, 49),

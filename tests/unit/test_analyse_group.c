@@ -159,7 +159,7 @@ static void test_closed_forms(void **state)
 	}
 }
 
-/* MPI ranks are named by rank. Threads of other processes have only their tids. */
+/* MPI ranks are named by rank. For other processes, the report names the tids of their threads. */
 static void test_names(void **state)
 {
 	struct report rep CLEANUP(report_free);

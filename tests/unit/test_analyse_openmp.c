@@ -127,10 +127,7 @@ static void test_by_hand(void **state)
 	assert_fields(&out, IS(start_ns, 50 + 55),
 		      IS(serialisation_ns, 10 + 20 + 10 + 10 + 40 + 40),
 		      IS(useful_ns, 269 + 128 + 112));
-	/*
-	 * All time of three threads is in one of the five parts. The product of the efficiencies is
-	 * PE.
-	 */
+	/* All time of the three threads is in one of the five parts. */
 	assert_int_equal(out.useful_ns + out.scheduling_ns + out.imbalance_ns + out.start_ns +
 				 out.serialisation_ns,
 			 3 * 300);

@@ -65,8 +65,8 @@ static void test_alone_first(void **state)
 }
 
 /*
- * As in test_alone_first(), but each of the four threads waits for half of the 70, so none loses
- * more than another.
+ * As in test_alone_first(), but each of the four threads waits for half of the 70, so no thread
+ * loses more than another.
  */
 static void test_rotating_after_alone(void **state)
 {
@@ -80,8 +80,8 @@ static void test_rotating_after_alone(void **state)
 }
 
 /*
- * Each round has three new workers, with work 1, 2 and 3. The result equals that of three permanent
- * threads.
+ * Each round has three new workers, with work 10, 20 and 30. The result equals that of three
+ * permanent threads.
  */
 static void test_rounds(void **state)
 {

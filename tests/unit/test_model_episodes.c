@@ -42,7 +42,9 @@ static void test_one_meeting(void **state)
 	assert_int_equal(r->nkept, 1);
 }
 
-/* Thread 1 was inside before tracing began: its first crossing has no record. */
+/*
+ * Thread 1 was already inside the barrier when tracing began, so its first crossing has no record.
+ */
 static void test_attach_in_mid_episode(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = run_new(1000);
@@ -53,8 +55,8 @@ static void test_attach_in_mid_episode(void **state)
 	assert_at_end(r, 2000, { "2 3", MODEL_INCOMPLETE, MODEL_WHY_BEFORE },
 		      { "1 2 3", MODEL_COMPLETE }, { "3 1 2", MODEL_COMPLETE });
 	/*
-	 * The missing thread had arrived before tracing began, so the release is known, and also
-	 * the start of the next phase.
+	 * The missing thread had arrived before tracing began, so it was not the last to arrive.
+	 * The release is therefore known, and with it the start of the next phase.
 	 */
 	assert_int_equal(ep(r, 1)->phase_ns, 200);
 	assert_fields(model_barrier(r->model, 0), IS(incomplete, 1), IS(episodes, 2));
@@ -89,9 +91,9 @@ static void test_attach_quick_thread(void **state)
 }
 
 /*
- * Thread 2 is known to have waited here when tracing began. In each round it arrives again before
- * thread 1, which wakes it, has left. The times alone would never show which thread's records are
- * missing.
+ * Thread 2 is known to have waited at the barrier when tracing began. In each round it arrives
+ * again before thread 1, which wakes it, has left. The times alone would never show which thread's
+ * records are missing.
  */
 static void test_attach_with_one_inside(void **state)
 {
@@ -111,9 +113,9 @@ static void test_attach_with_one_inside(void **state)
 }
 
 /*
- * Two threads waited here when tracing began. In each round they arrive again before thread 1 has
- * left. When the second episode is full, the first is still open, because these threads have only
- * now crossed for the first time. No thread is missing in the second episode.
+ * Two threads waited at the barrier when tracing began. In each round they arrive again before
+ * thread 1 has left. When the second episode is full, the first is still open, because these
+ * threads have only now crossed for the first time. No thread is missing in the second episode.
  */
 static void test_attach_with_two_inside(void **state)
 {
@@ -135,8 +137,8 @@ static void test_attach_with_two_inside(void **state)
 }
 
 /*
- * As in test_attach_with_one_inside(), but a third thread lacks a record, too, and did not wait
- * here when tracing began. Its arrival stays unknown.
+ * As in test_attach_with_one_inside(), but a third thread lacks a record, too. It did not wait at
+ * the barrier when tracing began, so its first arrival stays unknown.
  */
 static void test_attach_with_one_inside_of_two(void **state)
 {
@@ -176,14 +178,14 @@ static void test_lost_record(void **state)
 		      { "1 3", MODEL_INCOMPLETE, MODEL_WHY_LOST }, { "1 2 3", MODEL_COMPLETE },
 		      { "1 2 3", MODEL_COMPLETE });
 	assert_int_equal(member_of(ep(r, 2), 2)->work_ns, MODEL_UNKNOWN);
-	/* The missing thread may have arrived last: the start of the next phase is unknown. */
+	/* The missing thread may have arrived last, so the start of the next phase is unknown. */
 	assert_int_equal(ep(r, 2)->phase_ns, MODEL_UNKNOWN);
 	assert_int_equal(ep(r, 3)->phase_ns, 100);
 	t = thread_of(r, 2);
 	assert_fields(t, IS(lost, 1), IS(unknown_ns, 220 - 34),
 		      IS(outside_ns, 20 + (320 - 234) + (500 - 334)), IS(idle_ns, 3 * 14));
 	assert_int_equal(model_totals(r->model)->lost, 1);
-	/* Sums: 3 complete episodes of 20 + 10. */
+	/* In each of the 3 complete episodes, the waits are 20 and 10. */
 	assert_int_equal(model_barrier(r->model, 0)->wait.sum, 90);
 }
 
@@ -567,9 +569,6 @@ static void test_process_shared(void **state)
 	assert_int_equal(thread_of(r, 10)->wait_ns, 20);
 	assert_int_equal(thread_of(r, 20)->wait_ns, 15);
 	assert_int_equal(model_proc(r->model, 1)->parent, 0);
-	/*
-	 * The ideal time covers both processes: thread 10 works 30 + 8, and thread 20 joins at 38.
-	 */
 	assert_int_equal(model_nprocs(r->model), 2);
 }
 
@@ -653,7 +652,7 @@ static void cross_by_hand(struct run *r, uint32_t tid, uint32_t count, uint64_t 
 
 /*
  * Two threads were seen at a user-defined barrier with a reported count of two. Then a third thread
- * arrives: the threads do not use the barrier in turn.
+ * crosses with them. So the count was wrong: the threads do not cross in pairs, in turn.
  */
 static void test_more_than_were_seen(void **state)
 {
@@ -675,7 +674,7 @@ static void test_more_than_were_seen(void **state)
 
 /*
  * The probes saw thread 3 arrive before thread 2. But thread 2 left before the next release, so
- * thread 2 was the member.
+ * thread 2, not thread 3, was a member of the earlier episode.
  */
 static void test_cyclic_forced_swap(void **state)
 {
@@ -691,10 +690,9 @@ static void test_cyclic_forced_swap(void **state)
 	assert_ep(r, 3, "2 1", MODEL_COMPLETE, 0);
 }
 
-/* Another thread reuses the number of a thread that ended. */
 /*
  * The clocks make no sense: threads that have crossed cross again at an earlier time, repeatedly,
- * and never leave. The model still ends.
+ * and never leave. The model nevertheless terminates.
  */
 static void test_cyclic_again_and_again(void **state)
 {
@@ -715,6 +713,7 @@ static void test_cyclic_again_and_again(void **state)
 	assert_in_range(members, 4, 10);
 }
 
+/* Another thread reuses the number of a thread that ended. */
 static void test_tid_reuse(void **state)
 {
 	struct run *r = *state;
@@ -781,7 +780,7 @@ static void test_incarnations(void **state)
 	assert_int_equal(model_nprocs(r->model), 2);
 	assert_int_equal(r->nkept, 3);
 	assert_ep(r, 0, "10 11", MODEL_COMPLETE, 0);
-	/* The two incarnations are two processes, each with its own order. */
+	/* The two incarnations are two processes, each with its own episodes. */
 	assert_fields(model_proc(r->model, 0), IS(episodes, 1), IS(incomplete, 1),
 		      IS(abandoned, 1));
 	assert_int_equal(model_proc(r->model, 1)->episodes, 1);
@@ -897,9 +896,9 @@ static void test_abandoned_counted_twice(void **state)
 }
 
 /*
- * The count is unknown, and all threads leave the second episode by a jump. The jump is reported
- * when they arrive again. This is no evidence about threads that are still in the first episode:
- * thread 3 is slow to leave it.
+ * The count is unknown, and all threads leave the second episode by a jump. The jumps are reported
+ * when these threads arrive again. They are no evidence about a thread that is still in the first
+ * episode: thread 3 is slow to leave it.
  */
 static void test_abandoned_without_a_count(void **state)
 {

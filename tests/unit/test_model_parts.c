@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check the sums of time parts of crossings. Check that a detail stays with its member in all
- * cases. LeakSanitizer checks that dropped details are freed.
+ * Check the sums of the parts into which a thread's time is divided, such as on a CPU or blocked.
+ * Check that a detail stays with its member in all cases. LeakSanitizer checks that dropped details
+ * are freed.
  */
 #include "test_model_sim.h"
 
@@ -57,7 +58,7 @@ static void cross_with(struct run *r, uint32_t tid, uint64_t arrive, uint64_t de
 	feed_with(r, c, d);
 }
 
-/* Add a crossing that was on a CPU all the time. */
+/* Add an accounted crossing without a detail: the thread was on a CPU all the time. */
 static void cross_whole(struct run *r, uint32_t tid, uint64_t arrive, uint64_t depart)
 {
 	struct model_crossing c = crossing(tid, A, 2, arrive, depart);
@@ -66,7 +67,7 @@ static void cross_whole(struct run *r, uint32_t tid, uint64_t arrive, uint64_t d
 	run_feed(r, c);
 }
 
-/* Return a detail that identifies its thread. */
+/* Return a detail with the counter value @tag, by which a test recognises the detail. */
 static struct model_detail tagged(uint64_t tag)
 {
 	return (struct model_detail){
@@ -373,7 +374,7 @@ static void test_late_news(void **state)
 /* --- details stay with their members --------------------------------------------------------- */
 
 /*
- * Crossings arrive in an order that differs from each thread's own order. The model parks their
+ * Records arrive out of the order of their sequence numbers. The model parks them with their
  * details.
  */
 static void test_parked(void **state)
@@ -662,8 +663,8 @@ static void test_tail_settled(void **state)
 }
 
 /*
- * A thread that is inside at the end has no tail after its arrival. If a thread never left, its
- * tail is unknown.
+ * A thread that is inside a barrier at the end has no tail after its arrival. If a thread never
+ * left a barrier, its tail is unknown.
  */
 static void test_tail_inside(void **state)
 {
@@ -682,8 +683,8 @@ static void test_tail_inside(void **state)
 }
 
 /*
- * Tails are reported twice, after the end, or for another thread with the same number. Then the
- * model is freed with a tail that was never fetched.
+ * Tails are reported twice, after the end of the thread, or before the start of another thread with
+ * the same number.
  */
 static void test_tail_senseless(void **state)
 {
@@ -740,8 +741,8 @@ static void invent(uint64_t *seed, struct rec *rec, uint64_t work)
 		d->inside_oncpu_ns = part(seed, &wait);
 		rec->parts = *d;
 		/*
-		 * Also pass the same parts in another form, or as if measured with other
-		 * timestamps.
+		 * Sometimes pass the time on a CPU as unknown, which means the rest of the time, or
+		 * as slightly too long, as if it was measured with other timestamps.
 		 */
 		if (phase_parts(d) == work)
 			d->oncpu_ns =

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check phases, sums and the longest path on programs with closed forms: the examples of POP, and
- * the LU decomposition of E. Novillo's thesis (University of Alberta, 2002, section 3.2) with block
- * and with cyclic partitioning.
+ * Check phases, sums and the longest path on programs whose results follow from exact formulas: the
+ * examples of POP, and the LU decomposition of E. Novillo's thesis (University of Alberta, 2002,
+ * section 3.2) with block and with cyclic partitioning.
  */
 #include "test_model_util.h"
 
@@ -185,8 +185,8 @@ static struct pop lu(uint32_t kind, uint32_t n, uint32_t threads, struct team *t
 }
 
 /*
- * Row r is updated in iterations 0 to r - 1, and the cost of iteration k is N - 1 - k: r (N - 1) -
- * r (r - 1) / 2.
+ * Row r is updated in iterations 0 to r - 1, and iteration k costs N - 1 - k. The sum of these
+ * costs is r (N - 1) - r (r - 1) / 2.
  */
 static uint64_t row_cost(uint64_t n, uint64_t r)
 {
@@ -273,8 +273,9 @@ static void test_longest_path(void **state)
 	assert_int_equal(model_end_thread(r->model, PID, INC, 1, 130, "one"), 0);
 	assert_int_equal(model_finish(r->model, 300), 0);
 	/*
-	 * The paths of threads 1 and 2 join at 100. Thread 2 works 50 more, until 150. Thread 3
-	 * works 200. Their paths join at 200, and then they work 70 more.
+	 * In ideal time, barriers take no time. The paths of threads 1 and 2 join at 100. Thread 2
+	 * works 50 more, until 150. Thread 3 works 200. Their paths join at 200, and then they work
+	 * 70 more.
 	 */
 	assert_fields(model_proc(r->model, 0), IS(ideal_ns, 270), IS(elapsed_ns, 300));
 	assert_int_equal(thread_of(r, 1)->ideal_ns, 120);

@@ -239,7 +239,10 @@ static void releases(void **state)
 	assert_fields(ep(r, 1), IS(state, MODEL_INCOMPLETE), IS(why, MODEL_WHY_OTHERS));
 	assert_fields(ep(r, 2), IS(state, MODEL_INCOMPLETE),
 		      IS(why, MODEL_WHY_OTHERS | MODEL_WHY_BOUND));
-	/* Two threads waited for a thread without a record. The late thread did not wait. */
+	/*
+	 * Two threads waited for an arrival without a record. The thread that found the latch open
+	 * did not wait, so it is not counted.
+	 */
 	assert_int_equal(model_proc(r->model, 0)->arrivals_unseen, 2);
 }
 
