@@ -30,7 +30,7 @@ static void test_part_of_the_time(void **state)
 
 /*
  * An earlier version extrapolated a few cycles, counted in the kernel for a moment, to 2,483 cycles
- * for a phase of a million.
+ * for a phase of 1 ms.
  */
 static void test_hardly_ever(void **state)
 {

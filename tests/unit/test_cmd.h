@@ -21,8 +21,8 @@ static inline const char *run_of(const char *path)
 }
 
 /*
- * "cont-3" and "non-2" are runs of two versions; "none" has no barrier, "other" is another program;
- * any other path is no file.
+ * Make a recording according to its path. "cont-N" and "non-N" are runs of two versions of a
+ * program, "none" has no barrier, and "other" is of another program. Any other path does not exist.
  */
 int compare_recording_load(const char *path, struct compare_recording *out)
 {

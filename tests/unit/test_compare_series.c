@@ -205,7 +205,10 @@ static void test_idle(void **state)
 		IS(idle.stddev, (uint64_t)llround(sqrt((156.25 + 6.25 + 56.25 * 2) / 4) * 1000)));
 }
 
-/* Each speedup curve is relative to its own first point. Thread counts and efficiency follow. */
+/*
+ * Each speedup curve is relative to its own first point. The efficiency is the speedup divided by
+ * the number of threads relative to that point.
+ */
 static void test_column(void **state)
 {
 	struct many *t CLEANUP_PTR(many_free) = many_new();

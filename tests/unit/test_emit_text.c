@@ -420,8 +420,8 @@ static void test_reasons(void **state)
 	out = report_text(&text_options, &r);
 	check_golden("reasons", out);
 	/*
-	 * If there is only one part, there is no table of parts. Without a machine finding there is
-	 * no heading.
+	 * If there is only one part, there is no table of parts. Without findings about the machine
+	 * there is no heading for them.
 	 */
 	assert_lacks(out, "part of lateness", "This machine");
 }

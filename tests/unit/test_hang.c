@@ -672,8 +672,8 @@ static void test_chains(void **state)
 /* --- several barriers ------------------------------------------------------------------------- */
 
 /*
- * One thread took another branch, so threads wait at two barriers: the threads at each wait for the
- * threads at the other. No lock is involved.
+ * One thread took another branch, so threads wait at two barriers. The threads at each barrier wait
+ * for the threads at the other barrier. No lock is involved.
  */
 static void test_two_barriers(void **state)
 {
@@ -764,7 +764,7 @@ static void test_ranks(void **state)
 	blocked(s, 4, HANG_ON_SLEEP)->waits_for = "sleep";
 	h = assert_hang(s, HANG_OUTSIDE, NULL);
 	assert_fields(h, IS(nmissing, 1), IS(missing[0].pid, 300), HAS(text, "rank 2 (pid 300)"));
-	/* The main thread has left, and was a member of the last episode. */
+	/* The main thread of rank 2 has ended. It was a member of the last episode. */
 	was_there(s, 0, 0)->tid = 100;
 	was_there(s, 0, 1)->tid = 200;
 	s->team[0][1].pid = 200;
@@ -963,7 +963,8 @@ static void test_random(void **state)
 }
 
 /*
- * A random scene in which every thread can continue is no deadlock, whatever is known of the team.
+ * A random scene in which every thread can continue is no deadlock, whatever is known about the
+ * team.
  */
 static void test_healthy(void **state)
 {
