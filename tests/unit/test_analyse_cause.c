@@ -814,7 +814,7 @@ static void test_unknown(void **state)
 	b->m.members[3].work_ns = MODEL_UNKNOWN;
 	assert_cause(b, IS(nparts, 0));
 	late_one(b, 12 * MS);
-	b->m.members[1].work_ns = MODEL_UNKNOWN; /* the reference */
+	b->m.members[1].work_ns = MODEL_UNKNOWN; /* the thread to compare with */
 	assert_cause(b, IS(nparts, 0));
 	late_one(b, 12 * MS);
 	b->m.ep.state = MODEL_INCOMPLETE;

@@ -34,8 +34,9 @@ struct play {
 };
 
 /*
- * Return the function of a site. Sites with the same hundreds digit are in one function. Below 10
- * the function is unknown. From 900 on the inlined function of a site is unknown.
+ * Return the function of a site. Sites of the same hundred, such as 100 to 199, are in one
+ * function. Below 10 the function is unknown. From 900 on the inlined function is unknown (*@exact
+ * is false).
  */
 static uint64_t function_of(void *ctx, uint32_t site, bool *exact)
 {
@@ -1434,8 +1435,8 @@ static void test_older_and_blind(void **state)
 }
 
 /*
- * After a fork, a process has a private copy of a known object. A later arrival at the original
- * says nothing about the copy.
+ * Only the first record of a private object says whether the object is older than the trace. After
+ * a fork, a later record may be about the parent's own copy at the same address.
  */
 static void test_original_comes_later(void **state)
 {

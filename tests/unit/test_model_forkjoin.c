@@ -434,7 +434,10 @@ static void test_works_between_joins(void **state)
 		}
 	}
 	assert_int_equal(p->taken, 0);
-	/* The creator was preempted between two joins. */
+	/*
+	 * The creator is preempted between two joins of a round. After another round, both rounds
+	 * are reported.
+	 */
 	make(p, 210, 4);
 	stop(p, 210, 4);
 	join(p, 210, 2);

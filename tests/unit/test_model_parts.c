@@ -453,7 +453,10 @@ static void test_pending(void **state)
 	cross_tagged(r, 2, 40, NEVER);
 }
 
-/* Records are missing, and records of an abandoned wait are dropped. */
+/*
+ * A record of thread 2 arrives long after its episode was closed. The thread's sums include it, but
+ * it is a member of no episode.
+ */
 static void test_stray(void **state)
 {
 	struct model_crossing late = crossing(2, A, 2, 12, 23);
@@ -475,10 +478,7 @@ static void test_stray(void **state)
 		      IS(sums.inside_counters[0], 13 + 41));
 }
 
-/*
- * There are more threads than the count, first with an open episode, then with single crossings,
- * and again with an open episode.
- */
+/* Three threads cross a barrier for two in turn, until one of them ends. */
 static void test_cyclic(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = run_new(0);
