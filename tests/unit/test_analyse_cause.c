@@ -573,8 +573,8 @@ static void test_released_late(void **state)
 }
 
 /*
- * Thread 0 of a team worked alone for 20 ms before the region. Another thread then sleeps for 8 ms
- * longer than the rest. This thread is late because of its sleep, and not because it started later
+ * Thread 0 of a team worked alone for 20 ms before the region. In the region, thread 2 sleeps for 8
+ * ms more than the rest. Thread 2 is late because of its sleep, and not because it started later
  * than thread 0.
  */
 static void test_team_after_a_serial_part(void **state)
@@ -836,8 +836,8 @@ static void test_unknown(void **state)
 }
 
 /*
- * If a thread waits for many files, or for an epoll descriptor, the report names the position in
- * the code where it waits.
+ * The report names the epoll instance at which a thread waits for many files. If the name of a file
+ * is unknown, the report names the position in the code where the thread waits.
  */
 static void test_many_files(void **state)
 {
@@ -852,10 +852,7 @@ static void test_many_files(void **state)
 	assert_cause(b, TEXT(culprit, "an epoll instance"));
 	site_cause(b, a, &c);
 	assert_string_equal(c.culprit, "an epoll instance");
-	/*
-	 * The thread waits elsewhere for a file with an unknown name. The report again names the
-	 * position in the code.
-	 */
+	/* The thread waits elsewhere, for a file with an unknown name. */
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	k->stack = STACK;

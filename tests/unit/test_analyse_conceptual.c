@@ -272,7 +272,7 @@ static void test_unfinished(void **state)
 
 /* --- marked by the program ------------------------------------------------------------------- */
 
-/* Let @thread mark a phase at @t_ns. It has been on a CPU for @oncpu of its phase. */
+/* Let @thread mark a phase at @t_ns. It was on a CPU for @oncpu since its last departure. */
 static void mark(struct through *t, uint32_t thread, const char *name, bool begins, uint64_t t_ns,
 		 uint64_t oncpu)
 {
@@ -327,8 +327,8 @@ static void test_marked(void **state)
 		      IS(threads[1].work_ns, 20 + 79 + 49), IS(threads[1].wait_ns, 20),
 		      IS(threads[1].idle_ns, 1 + 21));
 	/*
-	 * Only in a thread's first barrier phase is the time on a CPU known, because test crossings
-	 * have no accounted time.
+	 * Only the time on a CPU that a mark measured is known, because the test's crossings have
+	 * no accounted time.
 	 */
 	assert_fields(p, IS(threads[0].parts.oncpu_ns, 40), IS(threads[1].parts.oncpu_ns, 20),
 		      IS(threads[0].parts.unattributed_ns, 49),
@@ -383,8 +383,8 @@ static void test_marked_anew(void **state)
 }
 
 /*
- * These phases begin and end between the same two barriers, and twice in the same barrier phase.
- * One thread does not mark.
+ * These phases begin and end between the same two barriers. Phase "a" occurs twice there. One
+ * thread does not mark.
  */
 static void test_marked_within(void **state)
 {

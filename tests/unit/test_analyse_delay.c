@@ -139,8 +139,8 @@ static void test_passed_on(void **state)
 }
 
 /*
- * As above, but after A both threads have the same work. All of the wait is passed on to the
- * earlier phase.
+ * As in test_passed_on(), but after A both threads have the same work. All of the wait is passed on
+ * to the earlier phase.
  */
 static void test_all_passed_on(void **state)
 {

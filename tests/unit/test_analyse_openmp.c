@@ -171,7 +171,10 @@ static void test_unknown(void **state)
 	assert_int_equal(model_finish(t.model, 300), 0);
 	assert_false(times_at(&t, 300, &out));
 	end(&t);
-	/* A region is in progress, and nothing else is known. */
+	/*
+	 * Waits in a region that has not ended are not attributed to a loss yet. They are most of
+	 * the time, so there is no result.
+	 */
 	begin(&t);
 	two_regions(&t);
 	resume(&t, 2, 300, 300);

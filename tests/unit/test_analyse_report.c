@@ -295,7 +295,7 @@ static void test_serial_parts(void **state)
 		      LACKS(verdict, "lost in serial"));
 	p->omp_start = 1;
 	p->omp_serialisation = 0.5;
-	/* The verdict is the same for any values of the other three efficiencies. */
+	/* The verdict names the serial parts, whatever the losses at barriers are. */
 	p->lost_transfer = 0.75;
 	p->lost_static = 0.01;
 	p->lost_rotating = 0;

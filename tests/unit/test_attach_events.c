@@ -366,7 +366,10 @@ static void test_unknown(void **state)
 	is_good(m, "cs:nosuch:cycles:u", 3);
 	absent_at(m, 1, "nosuch", "no such event");
 	assert_fields(m, TEXT(spec[2].name, "cycles:u"), IS(spec[2].exclude_kernel, true));
-	/* A name may contain colons. It ends before the known modifiers. */
+	/*
+	 * An unknown name may contain colons. It includes its modifiers, and ends before the next
+	 * known event.
+	 */
 	is_good(m, "sched:sched_switch,cs", 2);
 	absent_at(m, 0, "sched:sched_switch", "no such event");
 	is_good(m, "snb::nosuch:nomask:u:cs", 2);

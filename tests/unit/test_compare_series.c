@@ -103,7 +103,10 @@ static void test_table_5_4(void **state)
 	assert_near(series_average(&t->s, 0), 0, 0);
 }
 
-/* Table 5.5 and figure 5.21: times and counters of each thread are normalised to the fastest. */
+/*
+ * Table 5.5 and figure 5.21: times, and counters per thread, are normalised to those of the fastest
+ * run.
+ */
 static void test_table_5_5(void **state)
 {
 	static const struct {

@@ -776,7 +776,10 @@ static void test_ranks(void **state)
 	assert_says(h->text, "rank 2 (pid 300), which was in the last episode and has ended");
 }
 
-/* Thread numbers of several processes do not identify threads. */
+/*
+ * With several processes, threads have no index. The text names a thread by its tid and its
+ * process.
+ */
 static void test_processes(void **state)
 {
 	static const uint32_t pids[] = { 100, 200 };
@@ -850,8 +853,8 @@ static uint32_t rnd(uint32_t *seed, uint32_t n)
 }
 
 /*
- * Return whether thread @from waits for @to. A thread that waits for a lock waits for the holder; a
- * thread at a barrier may wait for any thread.
+ * Return whether thread @from may wait for @to. A thread that waits for a lock waits for the
+ * holder; a thread at a barrier may wait for any thread.
  */
 static bool may_reach(const struct scene *s, const uint32_t *at, uint32_t from, uint32_t to)
 {

@@ -791,7 +791,7 @@ static void test_incarnations(void **state)
 
 /*
  * The first crossings of a process were not recorded, whether the process was known before (exec)
- * or not. Crossings count from the next recorded crossing.
+ * or not. The figures of the process begin when its crossings are recorded, at 100.
  */
 static void test_found_late(void **state)
 {

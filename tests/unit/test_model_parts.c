@@ -353,7 +353,10 @@ static void test_incomplete(void **state)
 		      IS(work_ns, 10));
 }
 
-/* The start of a thread is reported after its first crossing. The model had a longer phase 0. */
+/*
+ * The start of a thread is reported after its first crossing. Until then, the model assumed a
+ * longer first phase.
+ */
 static void test_late_news(void **state)
 {
 	struct model_detail d = first;

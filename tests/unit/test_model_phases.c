@@ -209,7 +209,7 @@ static void lu_block(uint32_t n, uint32_t threads, double limit)
 		if (own > max)
 			max = own;
 	}
-	/* The first value is exact for this N. With growing N it tends to the limit. */
+	/* The first expected value is exact for this N. With growing N it tends to the limit. */
 	assert_fields(&p, NEAR(lb, (double)sum / threads / (double)max, 1e-12),
 		      NEAR(lb, limit, 3.0 / n));
 	/* The imbalance is entirely static: the last thread arrives last in every iteration. */
@@ -340,7 +340,7 @@ static void test_barrier_sums(void **state)
 	assert_near(model_stat_stddev(&b->phase), 81.649658092772603, 1e-9);
 	assert_fields(b, IS(barrier.sum, 30), IS(wait.n, 6), IS(wait.sum, 30),
 		      IS(release.sum, 3 * 6), IS(margin_ns, 30), IS(team_min, 2), IS(team_max, 2),
-		      IS(nphases, 2), /* one phase from the start, and those from this barrier */
+		      IS(nphases, 2), /* phases from the start, and phases from this barrier */
 		      IS(phases[0].from, MODEL_NONE), IS(phases[1].from, 0),
 		      IS(phases[1].time.sum, 500), IS(phases[1].thread_ns, 1000),
 		      IS(phases[1].wait_ns, 20), IS(longest[0].phase_ns, 300),

@@ -236,8 +236,8 @@ static void test_places(void **state)
 	assert_true(model_nbarriers(m) <= barriers + 4);
 	assert_true(model_nthreads(m) <= threads + 4);
 	/*
-	 * The remaining processes are those of the last three seconds, and those that exit before
-	 * the next check.
+	 * The entries that remain are for processes of the last three seconds, and for those that
+	 * exited since the last check.
 	 */
 	assert_true(procs < 500);
 	assert_int_equal(model_finish(m, 60 * S), 0);

@@ -59,7 +59,7 @@ static void choose(uint32_t *team, uint32_t n)
 		while (is_in(team, i, team[i]));
 }
 
-/* Add an episode with arrivals after @from, because the barrier did not exist before. */
+/* Add an episode. All arrivals are after @from, because the barrier does not exist before. */
 static uint64_t meet(struct program *p, struct meeting *meeting, const uint32_t *team, uint32_t n,
 		     uint64_t from)
 {

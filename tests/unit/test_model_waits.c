@@ -85,7 +85,7 @@ static void work_before_the_wait(void **state)
 	c = crossing(2, OTHER, 99, 2000000, 2000010);
 	assert_int_equal(waits_add(w, &late, &c), 0);
 	assert_fields(&c, IS(arrive_ns, 1000009), IS(depart_ns, 1000010));
-	/* A wait without a departure stays without a departure. */
+	/* If the record of a wait has no departure, none is made up. */
 	late.value = 2;
 	wait_at(w, OTHER, IN(2, 2), 1, 3000000, 3000010);
 	c = crossing(2, OTHER, 99, 4000000, MODEL_UNKNOWN);

@@ -82,8 +82,8 @@ static void test_linear_messages(void **state)
 }
 
 /*
- * One thread is late. The master has looked since 5, so it finds the arrival at the end of the
- * current look.
+ * One thread is late. The master has been looking since 5, so it finds the arrival at the end of
+ * the current look.
  */
 static void test_linear_late(void **state)
 {

@@ -230,7 +230,7 @@ static void test_figure_7(void **state)
 	assert_true(at[0][0] > at[0][1] && at[0][1] >= at[0][2]);
 	assert_true(at[1][0] > at[1][1] && at[1][1] >= at[1][2]);
 	assert_int_equal(at[0][0], 4); /* 16 processors */
-	assert_int_equal(at[0][1], 2); /* 4 */
+	assert_int_equal(at[0][1], 2); /* 4 processors */
 	assert_int_equal(at[1][0], 2);
 	assert_int_equal(at[1][1], 0);
 }

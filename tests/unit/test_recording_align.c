@@ -7,7 +7,7 @@
 #include "recording/align.h"
 #include "recording/ordinal.h"
 
-/* ordinals of each clock */
+/* ordinals of MPI calls, by clock */
 static struct ordinals ordinals[3];
 
 static void input(struct align *a, uint32_t clock, const struct model_input *in)
