@@ -321,8 +321,8 @@ static void test_part_own(void **state)
 	assert_verdict(&v[1], CEILING_OWN, PTHREAD);
 	assert_int_equal(v[1].culprit, 1);
 	/*
-	 * The hot code of process 0 is shared with other processes. Process 1 has a private copy of
-	 * that code, so it keeps its probes.
+	 * The hot code of process 0 is not private, but process 1 has a private copy of it. So
+	 * process 1 keeps its probes.
 	 */
 	three_processes(p);
 	p[0].own = GOMP;

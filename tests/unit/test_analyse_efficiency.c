@@ -249,8 +249,8 @@ static void test_counters(void **state)
 }
 
 /*
- * One member of an episode has no value. It arrives first, last or between the others. The sum is
- * at least the sum of the known values.
+ * One member of an episode has no counter value. It arrives first, last or between the others. The
+ * sum is at least the sum of the known values.
  */
 static void test_counter_sum(void **state)
 {

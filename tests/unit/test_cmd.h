@@ -105,7 +105,10 @@ static inline void cmd_usage(int (*cmd)(int argc, char **argv), const char *cons
 			fail_msg("%s", wrong[i]);
 }
 
-/* Run the words with each option for an output format, and check how the output begins. */
+/*
+ * Run the command with these words and each option for an output format, and check how the output
+ * begins.
+ */
 static inline void cmd_forms(int (*cmd)(int argc, char **argv), const char *words, const char *json)
 {
 	static const struct {

@@ -417,8 +417,9 @@ static void test_futex_functions_unknown(void **state)
 }
 
 /*
- * All waits and wakings go through one wrapper. An object whose waker changes is a barrier. An
- * object whose waker is always the same may be a mutex, so it is not taken for a barrier.
+ * All waits and wakings go through one wrapper. If different threads wake at an object, it is a
+ * barrier. If always the same thread wakes, the object may be a mutex, so it is not taken for a
+ * barrier.
  */
 static void test_futex_wrapper(void **state)
 {
@@ -455,8 +456,8 @@ static void test_futex_convoy(void **state)
 }
 
 /*
- * An object is a barrier only if the expected value differs between the rounds that show this. A
- * different value in an earlier round is not enough.
+ * An object is a barrier only if the expected value differs between the rounds that count as
+ * evidence. A different value in an earlier round is not enough.
  */
 static void test_futex_convoy_after(void **state)
 {

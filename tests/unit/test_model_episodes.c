@@ -171,7 +171,7 @@ static void test_lost_record(void **state)
 
 	rounds(r, 0, 1);
 	cross(r, 1, A, 3, 110, 132);
-	lose(r, 2); /* 120 - 134 */
+	lose(r, 2); /* the lost crossing: 120 - 134 */
 	cross(r, 3, A, 3, 130, 136);
 	rounds(r, 200, 2);
 	assert_at_end(r, 500, { "1 2 3", MODEL_COMPLETE },
@@ -198,7 +198,7 @@ static void test_lost_record_quick_thread(void **state)
 	struct run *r = *state;
 
 	rounds(r, 0, 1);
-	lose(r, 1); /* 110 - 131 */
+	lose(r, 1); /* the lost crossing: 110 - 131 */
 	cross_all(r, { 2, A, 3, 120, 134 }, { 3, A, 3, 130, 136 },
 		  { 1, A, 3, 133, 240 }, /* belongs to the next episode, but arrives before 134 */
 		  { 2, A, 3, 220, 234 }, { 3, A, 3, 230, 236 });

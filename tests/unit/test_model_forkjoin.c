@@ -22,7 +22,7 @@ struct play {
 	uint32_t tgid, inc;
 	uint8_t fate[JOINS];
 	uint64_t taken, dropped;
-	struct forkjoin_episode *last; /* the last recorded episode */
+	struct forkjoin_episode *last; /* the last reported episode */
 	uint32_t site;
 	uint64_t below; /* offset of handles below thread pointers */
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check phases, sums and the longest path on programs whose results follow from exact formulas: the
- * examples of POP, and the LU decomposition of E. Novillo's thesis (University of Alberta, 2002,
- * section 3.2) with block and with cyclic partitioning.
+ * Check phases, sums and the longest path against exact formulas, on the examples of POP, and on
+ * the LU decomposition of E. Novillo's thesis (University of Alberta, 2002, section 3.2) with block
+ * and with cyclic partitioning.
  */
 #include "test_model_util.h"
 

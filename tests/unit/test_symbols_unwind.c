@@ -52,7 +52,7 @@ static const char sleep_source[] =
 	"int main(int argc, char **argv)\n"
 	"{\n"
 	"	(void)argv;\n"
-	"	sink += sbrk(8192) != 0;\n" /* a heap */
+	"	sink += sbrk(8192) != 0;\n" /* creates a heap */
 	"	sink += outer(argc); /* at main */\n"
 	"	return sink;\n"
 	"}\n";
