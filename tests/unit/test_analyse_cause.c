@@ -826,7 +826,7 @@ static void test_unknown(void **state)
 	assert_cause(b, IS(nparts, 0));
 	site_cause(b, a, &c);
 	assert_fields(&c, IS(episodes, 0), IS(dominant, NULL));
-	/* A time on a CPU of MODEL_UNKNOWN means all the time that the other parts leave. */
+	/* If the time on a CPU is MODEL_UNKNOWN, it is all the time that the other parts leave. */
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	detail_of(&b->m, 2)->oncpu_ns = MODEL_UNKNOWN;

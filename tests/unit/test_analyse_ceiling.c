@@ -156,7 +156,7 @@ static void test_groups(void **state)
 		assert_fields(&v[i], IS(way, CEILING_EXCLUDE), IS(culprit, 1));
 	assert_int_equal(v[3].way, CEILING_KEEP);
 	/*
-	 * Exclusion would still cost too much, so the probes that all of the ranks cross are
+	 * Exclusion would still cost too much, so the probes that any of the ranks crosses are
 	 * detached.
 	 */
 	p[1] = process(1, MPI, 0.9);
@@ -255,7 +255,7 @@ static void test_dear_traps(void **state)
 
 	assert_true(ceiling_share(&p) > 0.99);
 	assert_int_equal(ceiling_choose(&p, 0.05), PTHREAD);
-	/* The decision is the same for any price. */
+	/* The decision is the same if a crossing costs three times as much. */
 	p.price_ns *= 3;
 	assert_int_equal(ceiling_decide(&p, 1, 0.05, &v), PTHREAD);
 	assert_verdict(&v, CEILING_ALL, PTHREAD);

@@ -96,7 +96,7 @@ static void test_rounds(void **state)
 	assert_near(e.parallel, 20.0 / 31, 1e-12);
 	/* The third worker loses nothing, so all loss is load balance. */
 	assert_near(e.load_balance, 20.0 / 31, 1e-12);
-	/* A different worker has most work in each round. */
+	/* A different worker has the most work in each round. */
 	for (uint32_t i = 0; i < 300; i++)
 		s[i] = span(i / 3 * 40 + i % 3, i / 3 * 40 + 32, 10 * ((i + i / 3) % 3 + 1));
 	e = of(s, 300, 4000, 4000, &positions);

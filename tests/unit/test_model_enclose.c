@@ -133,8 +133,8 @@ static void test_where_threads_work(void **state)
 }
 
 /*
- * lu() contains three waits and is called from one site, so the waits themselves distinguish more
- * than the caller.
+ * lu() contains three waits and is called from one site. So the sites of the waits distinguish more
+ * barriers than the site of the call.
  */
 static void test_fewer_callers_than_waits(void **state)
 {

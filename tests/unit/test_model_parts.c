@@ -241,7 +241,9 @@ static void test_clipped(void **state)
 	assert_int_equal(phase_parts(detail_of(r, 1, 1)), 100);
 	assert_fields(detail_of(r, 1, 1), IS(oncpu_ns, 0), IS(fault_ns, 0), IS(inside_runq_ns, 11),
 		      IS(inside_oncpu_ns, 0));
-	/* No part of the time in the run queue exceeds the whole of it. */
+	/*
+	 * The interference is a part of the time in the run queue, so it is limited to that time.
+	 */
 	assert_fields(detail_of(r, 1, 1), IS(interference_ns, detail_of(r, 1, 1)->runq_ns),
 		      IS(inside_interference_ns, 11), IS(ncounters, MODEL_COUNTERS_MAX),
 		      IS(block.reason, MODEL_BLOCKED_OTHER),
