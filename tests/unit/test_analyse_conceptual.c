@@ -200,7 +200,7 @@ static void test_several(void **state)
 
 	begin(&t, ALL);
 	t.begins[0] = 0x1; /* the first phase, from barrier 0 to barrier 2 */
-	/* the second phase, 1..2, is inside the first; the third, 1..0, overlaps */
+	/* the second phase, from 1 to 2, is inside the first; the third, from 1 to 0, overlaps */
 	t.begins[1] = 0x6;
 	t.ends[2] = 0x3;
 	t.ends[0] = 0x4 | 0x8; /* the fourth phase, from the start of the program to barrier 0 */
