@@ -257,10 +257,6 @@ static void set_instructions(struct bench *b, uint32_t who, uint64_t n)
 }
 
 /*
- * The thread executes twice the instructions in three times the time. Half of the additional time
- * is more work, and half is slower execution.
- */
-/*
  * When a process is combined with its program, the cause data of its barrier move to the program's
  * barrier, and none remain.
  */
@@ -285,6 +281,10 @@ static void test_folded(void **state)
 	assert_string_equal(out.dominant->name, "work");
 }
 
+/*
+ * A thread executes twice the instructions in three times the time. Half of the additional time is
+ * more work, and half is slower execution.
+ */
 static void test_instructions(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -502,7 +502,10 @@ static void test_no_lock(void **state)
 		     LACKS(text, "lock"));
 }
 
-/* A thread is late because of a lock held by T, which P preempted. */
+/*
+ * A thread is late because it waits for a lock. Thread 3 holds the lock, and waits for a CPU that
+ * another process has.
+ */
 static void test_chain(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -570,8 +573,8 @@ static void test_released_late(void **state)
 }
 
 /*
- * Thread 0 of a team worked alone for 20 ms before the region. Another thread then sleeps for 8 ms
- * longer than the rest. This thread is late because of its sleep, and not because it started later
+ * Thread 0 of a team worked alone for 20 ms before the region. In the region, thread 2 sleeps for 8
+ * ms more than the rest. Thread 2 is late because of its sleep, and not because it started later
  * than thread 0.
  */
 static void test_team_after_a_serial_part(void **state)
@@ -811,7 +814,7 @@ static void test_unknown(void **state)
 	b->m.members[3].work_ns = MODEL_UNKNOWN;
 	assert_cause(b, IS(nparts, 0));
 	late_one(b, 12 * MS);
-	b->m.members[1].work_ns = MODEL_UNKNOWN; /* the reference */
+	b->m.members[1].work_ns = MODEL_UNKNOWN; /* the thread to compare with */
 	assert_cause(b, IS(nparts, 0));
 	late_one(b, 12 * MS);
 	b->m.ep.state = MODEL_INCOMPLETE;
@@ -823,7 +826,7 @@ static void test_unknown(void **state)
 	assert_cause(b, IS(nparts, 0));
 	site_cause(b, a, &c);
 	assert_fields(&c, IS(episodes, 0), IS(dominant, NULL));
-	/* A time on a CPU of MODEL_UNKNOWN means all the time that the other parts leave. */
+	/* If the time on a CPU is MODEL_UNKNOWN, it is all the time that the other parts leave. */
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	detail_of(&b->m, 2)->oncpu_ns = MODEL_UNKNOWN;
@@ -833,8 +836,8 @@ static void test_unknown(void **state)
 }
 
 /*
- * If a thread waits for many files, or for an epoll descriptor, the report names the position in
- * the code where it waits.
+ * The report names the epoll instance at which a thread waits for many files. If the name of a file
+ * is unknown, the report names the position in the code where the thread waits.
  */
 static void test_many_files(void **state)
 {
@@ -849,10 +852,7 @@ static void test_many_files(void **state)
 	assert_cause(b, TEXT(culprit, "an epoll instance"));
 	site_cause(b, a, &c);
 	assert_string_equal(c.culprit, "an epoll instance");
-	/*
-	 * The thread waits elsewhere for a file with an unknown name. The report again names the
-	 * position in the code.
-	 */
+	/* The thread waits elsewhere, for a file with an unknown name. */
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	k->stack = STACK;
@@ -898,7 +898,7 @@ static void test_other_end(void **state)
 	take(b);
 	assert_fields(b, HAS(out.text, "connected to thread 3, which was asleep."),
 		      IS(out.doing, MODEL_DOING_BLOCKED + MODEL_BLOCKED_SLEEP));
-	/* A file of that name is not a pipe. */
+	/* This file has the name "a pipe", but is not a pipe. */
 	k->at.file = INODE + 2;
 	assert_cause(b, HAS(text, "I/O on a pipe, woken by thread 3, which was asleep."));
 	k->at.file = INODE;
@@ -911,7 +911,7 @@ static void test_other_end(void **state)
 		      IS(out.waited, WAITED_LOCK));
 }
 
-/* Each wait has its own waker, which exists only for this wait. All wakers have the same name. */
+/* Each wait has another waker, which exists only for this wait. All wakers have the same name. */
 static void test_wakers_of_one_name(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -1050,8 +1050,8 @@ static void test_any_figures(void **state)
 }
 
 /*
- * A new thread takes the position of a thread that ended. Later, a new thread gets the tid of one
- * that ended.
+ * A new thread takes the position of a thread that ended. Later, a task with an unknown number
+ * takes the CPU.
  */
 static void test_reuse(void **state)
 {

@@ -74,7 +74,7 @@ static void test_calm(void **state)
 					process(2, PTHREAD, 9), process(3, PTHREAD, 9) };
 	struct ceiling_verdict v[N];
 
-	/* The prices of these processes are unknown. */
+	/* What tracing these processes costs is unknown. */
 	p[2].price_ns = NAN;
 	p[3].time_ns = 0;
 	assert_int_equal(ceiling_decide(p, N, 0.05, v), 0);
@@ -104,23 +104,34 @@ static void test_company(void **state)
 					process(2, GOMP, 0.01) };
 	struct ceiling_verdict v[3];
 
-	/* Tracing still costs 0.032 of 0.952, which is below the limit. */
+	/*
+	 * Process 0 is excluded. Tracing it then costs only 0.032 of 0.952, which is below the
+	 * limit.
+	 */
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), 0);
 	assert_int_equal(v[0].way, CEILING_EXCLUDE);
 	assert_int_equal(v[1].way, CEILING_KEEP);
-	/* Tracing would still cost 0.32 of 0.52. */
+	/*
+	 * If process 0 were excluded, tracing would still cost 0.32 of 0.52. So the probes are
+	 * detached.
+	 */
 	p[0] = process(0, PTHREAD, 0.8);
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
 	assert_int_equal(v[0].way, CEILING_ALL);
 	assert_fields(&v[1], IS(way, CEILING_ALL), IS(culprit, 0));
 	assert_true(fabs(v[1].share - 0.8) < 1e-6);
 	assert_int_equal(v[2].way, CEILING_KEEP);
-	/* It is unknown how much tracing would still cost. */
+	/*
+	 * It is unknown how much tracing would cost after an exclusion, so the probes are detached.
+	 */
 	p[0] = process(0, PTHREAD, 0.06);
 	p[0].excluded_ns = NAN;
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
 	assert_int_equal(v[1].way, CEILING_ALL);
-	/* This process itself costs too much, and the report says so. */
+	/*
+	 * Tracing process 1 costs too much, too. So its verdict names the process itself as the
+	 * culprit, with its own share.
+	 */
 	p[0] = process(0, PTHREAD, 0.8);
 	p[1] = process(1, PTHREAD, 0.6);
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
@@ -128,9 +139,7 @@ static void test_company(void **state)
 	assert_true(fabs(v[1].share - 0.6) < 1e-6);
 }
 
-/*
- * Ranks are traced together: a rank that crosses a barrier with an untraced rank would wait for it.
- */
+/* Ranks of one group are traced or excluded together, because they cross barriers together. */
 static void test_groups(void **state)
 {
 	struct ceiling_process p[N] = { process(0, MPI, 0.01), process(1, MPI, 0.07),
@@ -139,14 +148,15 @@ static void test_groups(void **state)
 
 	p[0].group = p[1].group = p[2].group = 0;
 	/*
-	 * An unrelated process crosses the barriers of one rank: all three processes are excluded.
+	 * Rank 1 costs too much. All three ranks are excluded, and the unrelated process, which
+	 * shares probes with one rank, is still traced.
 	 */
 	assert_int_equal(ceiling_decide(p, N, 0.05, v), 0);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_fields(&v[i], IS(way, CEILING_EXCLUDE), IS(culprit, 1));
 	assert_int_equal(v[3].way, CEILING_KEEP);
 	/*
-	 * Exclusion would still cost too much, so the probes that all of the ranks cross are
+	 * Exclusion would still cost too much, so the probes that any of the ranks crosses are
 	 * detached.
 	 */
 	p[1] = process(1, MPI, 0.9);
@@ -164,8 +174,8 @@ static void test_groups(void **state)
 }
 
 /*
- * A set of probe groups that can be detached alone, and its crossings in thousandths of all
- * crossings.
+ * Probe groups that can only be detached together, and their share of all crossings, in
+ * thousandths.
  */
 struct part {
 	uint64_t probe_groups;
@@ -245,7 +255,7 @@ static void test_dear_traps(void **state)
 
 	assert_true(ceiling_share(&p) > 0.99);
 	assert_int_equal(ceiling_choose(&p, 0.05), PTHREAD);
-	/* The decision is the same for any price. */
+	/* The decision is the same if a crossing costs three times as much. */
 	p.price_ns *= 3;
 	assert_int_equal(ceiling_decide(&p, 1, 0.05, &v), PTHREAD);
 	assert_verdict(&v, CEILING_ALL, PTHREAD);
@@ -271,19 +281,19 @@ static void test_part(void **state)
 
 	three_processes(p);
 	/*
-	 * The process would still cost 0.4 if it were excluded. So the hot probes are detached from
-	 * both processes that cross them, and the cold probes stay in all processes.
+	 * If process 0 were excluded, tracing it would still cost 0.4 of 1.4. So the hot probes are
+	 * detached from both processes that cross them, and the cold probes stay in all processes.
 	 */
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
 	assert_verdict(&v[0], CEILING_ALL, PTHREAD);
 	assert_verdict(&v[1], CEILING_ALL, PTHREAD);
 	assert_int_equal(v[1].culprit, 0);
 	assert_verdict(&v[2], CEILING_KEEP, 0);
-	/* It is enough not to record the process: 0.4 of 1.4 remains. */
+	/* With this limit it is enough to exclude process 0: 0.4 of 1.4 remains. */
 	assert_int_equal(ceiling_decide(p, 3, 0.35, v), 0);
 	assert_verdict(&v[0], CEILING_EXCLUDE, PTHREAD);
 	assert_verdict(&v[1], CEILING_KEEP, 0);
-	/* The other process has no other probes, so it is no longer traced. */
+	/* Process 1 has no other probes, so it is no longer traced. */
 	p[1] = of_parts(1, 0.01, PARTS({ PTHREAD, 1000 }));
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
 	assert_verdict(&v[0], CEILING_ALL, PTHREAD);
@@ -310,14 +320,20 @@ static void test_part_own(void **state)
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), 0);
 	assert_verdict(&v[1], CEILING_OWN, PTHREAD);
 	assert_int_equal(v[1].culprit, 1);
-	/* The hot code is shared. A process with a private copy of this code keeps its probes. */
+	/*
+	 * The hot code of process 0 is not private, but process 1 has a private copy of it. So
+	 * process 1 keeps its probes.
+	 */
 	three_processes(p);
 	p[0].own = GOMP;
 	p[1].own = PTHREAD;
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD);
 	assert_verdict(&v[0], CEILING_ALL, PTHREAD);
 	assert_verdict(&v[1], CEILING_KEEP, 0);
-	/* All probes are detached, and other processes share some of them. */
+	/*
+	 * All probes are detached from process 0. Other processes share some of them, so they lose
+	 * these probes, too.
+	 */
 	assert_int_equal(ceiling_decide(p, 3, 0.0005, v), PTHREAD | GOMP);
 	assert_verdict(&v[0], CEILING_ALL, CEILING_WHOLE);
 	assert_verdict(&v[2], CEILING_ALL, CEILING_WHOLE);
@@ -337,12 +353,15 @@ static void test_part_of_group(void **state)
 	assert_verdict(&v[0], CEILING_ALL, PTHREAD);
 	assert_verdict(&v[1], CEILING_ALL, PTHREAD);
 	assert_verdict(&v[2], CEILING_KEEP, 0);
-	/* One process of the group cannot lose the probes, so the whole group is excluded. */
+	/*
+	 * In one process of the group, these probes cannot be detached alone. So all probes of the
+	 * whole group are detached.
+	 */
 	p[1] = of_parts(0, 0.01, PARTS({ MPI, 10 }, { PTHREAD | USDT, 990 }));
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), PTHREAD | MPI | USDT);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(v[i].probe_groups, CEILING_WHOLE);
-	/* The third process has only the hot part. */
+	/* The third process crosses only the hot part, so it is no longer traced. */
 	p[0] = of_parts(0, 0.5, PARTS({ MPI, 990 }, { PTHREAD, 10 }));
 	p[1] = of_parts(0, 0.01, PARTS({ MPI, 990 }, { PTHREAD, 10 }));
 	assert_int_equal(ceiling_decide(p, 3, 0.05, v), MPI);
@@ -368,7 +387,7 @@ static void test_functions(void **state)
 
 	p[0] = of_parts(0, 0.5, parts);
 	p[0].probe_groups = MPI | HOT | COLD | GOMP;
-	/* After that, tracing costs 0.1 of half a second. */
+	/* Without the hot functions, the remaining crossings take 0.1 s of 2 s. */
 	assert_true(ceiling_choose(&p[0], 0.06) == HOT);
 	assert_true(ceiling_choose(&p[0], 0.02) == (HOT | COLD));
 	assert_true(ceiling_choose(&p[0], 0.005) == (MPI | HOT | COLD));

@@ -107,8 +107,9 @@ static void over(struct through *t)
 
 /*
  * The phase lies between sites 0 and 2, with site 1 inside, and occurs twice. The time before,
- * between and after the two occurrences is in no phase. Two threads work 3 and 5 until the first
- * inner episode, 4 and 2 until the second, then 6 and 6, and at last 1 and 9.
+ * between and after the two occurrences is in no phase. In the first occurrence, two threads work 3
+ * and 5 until the inner episode, then 4 and 2 until the end. In the second, they work 6 and 6, then
+ * 1 and 9.
  */
 static void test_by_hand(void **state)
 {
@@ -199,7 +200,7 @@ static void test_several(void **state)
 
 	begin(&t, ALL);
 	t.begins[0] = 0x1; /* the first phase, from barrier 0 to barrier 2 */
-	/* the second phase, 1..2, is inside the first; the third, 1..0, overlaps */
+	/* the second phase, from 1 to 2, is inside the first; the third, from 1 to 0, overlaps */
 	t.begins[1] = 0x6;
 	t.ends[2] = 0x3;
 	t.ends[0] = 0x4 | 0x8; /* the fourth phase, from the start of the program to barrier 0 */
@@ -216,7 +217,10 @@ static void test_several(void **state)
 	assert_int_equal(p[1].phase_ns.sum, 22);
 	assert_int_equal(p[2].phase_ns.sum, 33);
 	assert_int_equal(p[3].phase_ns.sum, 10);
-	/* The last episode began the phase once more, but it never ended. */
+	/*
+	 * The last episode began phase 0 once more. No episode followed, so this occurrence does
+	 * not count as unfinished.
+	 */
 	assert_int_equal(p[0].unfinished, 0);
 	assert_int_equal(p[3].occurrences, 1);
 	over(&t);
@@ -268,7 +272,7 @@ static void test_unfinished(void **state)
 
 /* --- marked by the program ------------------------------------------------------------------- */
 
-/* Let @thread mark a phase at @t_ns. It has been on a CPU for @oncpu of its phase. */
+/* Let @thread mark a phase at @t_ns. It was on a CPU for @oncpu since its last departure. */
 static void mark(struct through *t, uint32_t thread, const char *name, bool begins, uint64_t t_ns,
 		 uint64_t oncpu)
 {
@@ -323,8 +327,8 @@ static void test_marked(void **state)
 		      IS(threads[1].work_ns, 20 + 79 + 49), IS(threads[1].wait_ns, 20),
 		      IS(threads[1].idle_ns, 1 + 21));
 	/*
-	 * Only the time on a CPU is known in the first phase, because test crossings have no
-	 * accounted time.
+	 * Only the time on a CPU that a mark measured is known, because the test's crossings have
+	 * no accounted time.
 	 */
 	assert_fields(p, IS(threads[0].parts.oncpu_ns, 40), IS(threads[1].parts.oncpu_ns, 20),
 		      IS(threads[0].parts.unattributed_ns, 49),
@@ -379,8 +383,8 @@ static void test_marked_anew(void **state)
 }
 
 /*
- * These phases begin and end between the same two barriers, and twice in the same barrier phase.
- * One thread does not mark.
+ * These phases begin and end between the same two barriers. Phase "a" occurs twice there. One
+ * thread does not mark.
  */
 static void test_marked_within(void **state)
 {

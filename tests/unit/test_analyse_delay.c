@@ -129,8 +129,9 @@ static void test_passed_on(void **state)
 	pair(&p, 1, 0, 5, 2, 30);
 	assert_fields(&p.m.members[0], IS(thread, 2), IS(wait_ns, 100));
 	/*
-	 * Thread 0 arrives 125 later than thread 2: it waited 100 at A, and worked 25 more after
-	 * that. Thread 2 did neither.
+	 * In the phase before A, thread 0 worked 25 and then waited 100 at A. Thread 2 did neither.
+	 * Of these 125, 100 are a wait. So 80 % of the wait at B is passed on to the phase before A
+	 * by that wait, and 20 % is due to the work.
 	 */
 	costs(&p, 0, 100 + 20, 80);
 	costs(&p, 1, 0, 0);
@@ -138,8 +139,8 @@ static void test_passed_on(void **state)
 }
 
 /*
- * As above, but after A both threads have the same work. All of the wait is passed on to the
- * earlier phase.
+ * As in test_passed_on(), but after A both threads have the same work. All of the wait is passed on
+ * to the earlier phase.
  */
 static void test_all_passed_on(void **state)
 {
@@ -151,16 +152,14 @@ static void test_all_passed_on(void **state)
 	pair(&p, 1, 0, 5, 2, 5);
 	costs(&p, 0, 100, 100);
 	costs(&p, 1, 0, 0);
-	/*
-	 * Then thread 2, which waited for thread 0, delays thread 3. This wait is passed on, too.
-	 */
+	/* Thread 2 waited for thread 0, and now delays thread 3. This wait is passed on, too. */
 	pair(&p, 3, 2, 5, 3, 5);
 	end(&p, 0);
 }
 
 /*
- * Two steps: thread 1 delays 0 at A, 0 delays 2 at B, and 2 delays 3 at C. All of the delay began
- * before A.
+ * Two steps: thread 1 delays thread 0 at A, thread 0 delays thread 2 at B, and thread 2 delays
+ * thread 3 at C. All of the delay began before A.
  */
 static void test_two_steps(void **state)
 {
@@ -186,7 +185,7 @@ static void test_two_steps(void **state)
 }
 
 /*
- * Half of the wait at C began before A. The other half began in the last arriver's phase before C.
+ * Half of the wait at B began before A. The other half began in the last arriver's phase before B.
  */
 static void test_both(void **state)
 {
@@ -220,8 +219,8 @@ static void test_both_had_waited(void **state)
 	pair(&p, 2, 0, 10, 2, 10); /* thread 2 waits 20, all of it because thread 0 waited before */
 	assert_int_equal(p.m.members[0].wait_ns, 20);
 	/*
-	 * In the phase before barrier 0, thread 0 worked 10 and thread 2 nothing. The excess of
-	 * work is 10, and 20 were waits.
+	 * In the phase before barrier 0, thread 0 worked 10, and thread 2 did not work. So the
+	 * excess of thread 0 is 10 of work and 20 of waits.
 	 */
 	costs(&p, 0, 30 + 20 * 10 / 30 + 1, 20 * 20 / 30);
 	costs(&p, 1, 10, 0);

@@ -13,9 +13,9 @@ DEFINE_CLEANUP_PTR(arena_free, struct arena *)
 /*
  * For this program TALP gives load balance 0.83, serialisation efficiency 0.58, scheduling
  * efficiency 0.99 and parallel efficiency 0.48. Two threads run for 10 s. Scheduling takes 0.1 s of
- * each thread, so 0.99 remains. Of these 9.9 s, 0.17 are waits at the end of worksharing: 1.683 s.
- * Of the remaining 8.217 s, 0.42 pass while one thread runs a serial part: 3.45114 s. The rest,
- * 4.76586 s, is useful.
+ * each thread, so 9.9 s remain. Waits at the end of worksharing take 17 % of these: 1.683 s. While
+ * one thread runs a serial part, 42 % of the remaining 8.217 s pass: 3.45114 s. The rest, 4.76586
+ * s, is useful.
  */
 static void test_talp(void **state)
 {
@@ -33,8 +33,8 @@ static void test_talp(void **state)
 	assert_near(r.load_balance * r.scheduling * r.serialisation, r.parallel, 1e-12);
 	assert_near(r.start, 1, 1e-12);
 	/*
-	 * The start of the teams takes a third of the serial time, so its efficiency is (8.217 -
-	 * 1.15038) / 8.217.
+	 * The start of the teams takes a third of the serial time, so the efficiency of the start
+	 * is (8.217 - 1.15038) / 8.217.
 	 */
 	t.start_ns = 1150380;
 	t.serialisation_ns -= 1150380;
@@ -137,7 +137,7 @@ static void run_form(uint32_t n, bool rotate, struct report *rep)
 	env.end_ns = now;
 	assert_int_equal(report_build(m, &env, rep), 0);
 	assert_int_equal(t.waits, ROUNDS * (n - 1) * UNIT);
-	/* There is one team, so the phases that end here cause all waits. */
+	/* There is one team, so the phases that end at its barrier cause all waits. */
 	assert_fields(rep, IS(nbarriers, 1), IS(barriers[0].delay_direct_ns, t.waits),
 		      IS(barriers[0].delay_passed_ns, 0), IS(barriers[0].gain_ns, t.waits / n));
 	causes_free(t.causes);
@@ -249,8 +249,8 @@ static void test_counters(void **state)
 }
 
 /*
- * One member of an episode has no value. It arrives first, last or between the others. The sum is
- * at least the sum of the known values.
+ * One member of an episode has no counter value. It arrives first, last or between the others. The
+ * sum is at least the sum of the known values.
  */
 static void test_counter_sum(void **state)
 {

@@ -227,7 +227,7 @@ static void test_oversubscribed(void **state)
 	assert_null(only(b));
 }
 
-/* Threads that run one after the other do not share CPUs. */
+/* Two pairs of threads run one after the other on two CPUs, so no threads share a CPU. */
 static void test_not_at_once(void **state)
 {
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new();
@@ -255,7 +255,7 @@ static void test_spinning(void **state)
 		ready(b);
 		for (uint32_t k = 0; k < 3; k++)
 			b->m.details[k].inside_oncpu_ns = 1 * MS;
-		/* The threads spin, but none lacks a CPU. */
+		/* Some threads spin, but no thread lacks a CPU. */
 		take(b);
 	}
 	assert_null(only(b));
@@ -274,7 +274,7 @@ static void test_spinning(void **state)
 	assert_null(only(b));
 	for (uint32_t i = 0; i < 100; i++) {
 		ready(b);
-		/* The last thread leaves its CPU to other threads until its turn comes. */
+		/* The last arriver leaves its CPU to other threads until its turn comes. */
 		b->m.details[0].inside_oncpu_ns = 1 * MS;
 		b->m.details[3].runq_ns = 4 * MS;
 		b->m.details[3].oncpu_ns = 6 * MS;
@@ -287,8 +287,8 @@ static void test_spinning(void **state)
 		ready(b);
 		b->m.details[3].turn_ns = b->m.details[3].turn_oncpu_ns = 0;
 		/*
-		 * The thread used more CPU time than it waited. CPU time after the release was no
-		 * spinning.
+		 * Thread 0 was on a CPU for 5 ms inside the barrier, but waited only 1 ms. Only the
+		 * wait counts as spinning, because the rest came after the release.
 		 */
 		b->m.details[0].inside_oncpu_ns = 5 * MS;
 		b->m.details[3].runq_ns = 4 * MS;
@@ -340,7 +340,10 @@ static void test_migrating(void **state)
 	assert_non_null(f);
 	assert_fields(f, TEXT(kind, "migrating"), NEAR(figure, 200, 1e-6),
 		      HAS(text, "200 times per second"));
-	/* A few migrations in a very short time, and an unknown time: no rate. */
+	/*
+	 * Threads migrate three times in a very short time, and the time of one thread is unknown.
+	 * So no rate is reported.
+	 */
 	for (uint32_t i = 0; i < 4; i++) {
 		b->members[i].parts.migrations = 3;
 		b->members[i].work_ns = i ? 1000 : REPORT_UNKNOWN;
@@ -349,7 +352,7 @@ static void test_migrating(void **state)
 	assert_null(only(b));
 	for (uint32_t i = 0; i < 4; i++)
 		b->members[i].parts.migrations = 0;
-	/* Migrations within a node, at each crossing. */
+	/* Threads migrate within a node at each crossing. This is no finding. */
 	for (uint32_t i = 0; i < 200; i++) {
 		ready(b);
 		for (uint32_t k = 0; k < 4; k++)
@@ -357,7 +360,7 @@ static void test_migrating(void **state)
 		take(b);
 	}
 	assert_null(only(b));
-	/* Migrations between nodes: thread 0 goes there and back every 10 ms. */
+	/* Thread 0 migrates to the other node and back every 10 ms. */
 	for (uint32_t i = 0; i < 200; i++) {
 		ready(b);
 		b->m.members[0].depart_cpu = 2;

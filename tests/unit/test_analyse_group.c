@@ -61,8 +61,8 @@ static void run(uint32_t n, bool rotate, bool ranked, struct report *rep)
 }
 
 /*
- * Ranks take long to leave. The waits include that time, both in the result for all ranks and in
- * the result for each rank.
+ * Ranks take long to leave. That time is no wait, but it is part of the time of which a wait is a
+ * share. This is so in the result for all ranks and in the result for each rank.
  */
 static void test_one_definition(void **state)
 {
@@ -159,7 +159,7 @@ static void test_closed_forms(void **state)
 	}
 }
 
-/* MPI ranks are named by rank. Threads of other processes have only their tids. */
+/* MPI ranks are named by rank. For other processes, the report names the tids of their threads. */
 static void test_names(void **state)
 {
 	struct report rep CLEANUP(report_free);

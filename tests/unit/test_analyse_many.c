@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check that work is linear in the number of processes, threads and sites: twice as many may not
- * take four times the work.
+ * Check that work is linear in the number of processes, threads and sites: four times as many may
+ * take at most five times the work.
  */
 #include "test_model_util.h"
 

@@ -127,10 +127,7 @@ static void test_by_hand(void **state)
 	assert_fields(&out, IS(start_ns, 50 + 55),
 		      IS(serialisation_ns, 10 + 20 + 10 + 10 + 40 + 40),
 		      IS(useful_ns, 269 + 128 + 112));
-	/*
-	 * All time of three threads is in one of the five parts. The product of the efficiencies is
-	 * PE.
-	 */
+	/* All time of the three threads is in one of the five parts. */
 	assert_int_equal(out.useful_ns + out.scheduling_ns + out.imbalance_ns + out.start_ns +
 				 out.serialisation_ns,
 			 3 * 300);
@@ -174,7 +171,10 @@ static void test_unknown(void **state)
 	assert_int_equal(model_finish(t.model, 300), 0);
 	assert_false(times_at(&t, 300, &out));
 	end(&t);
-	/* A region is in progress, and nothing else is known. */
+	/*
+	 * Waits in a region that has not ended are not attributed to a loss yet. They are most of
+	 * the time, so there is no result.
+	 */
 	begin(&t);
 	two_regions(&t);
 	resume(&t, 2, 300, 300);

@@ -65,8 +65,8 @@ static void test_alone_first(void **state)
 }
 
 /*
- * As in test_alone_first(), but each of the four threads waits for half of the 70, so none loses
- * more than another.
+ * As in test_alone_first(), but each of the four threads waits for half of the 70, so no thread
+ * loses more than another.
  */
 static void test_rotating_after_alone(void **state)
 {
@@ -80,8 +80,8 @@ static void test_rotating_after_alone(void **state)
 }
 
 /*
- * Each round has three new workers, with work 1, 2 and 3. The result equals that of three permanent
- * threads.
+ * Each round has three new workers, with work 10, 20 and 30. The result equals that of three
+ * permanent threads.
  */
 static void test_rounds(void **state)
 {
@@ -96,7 +96,7 @@ static void test_rounds(void **state)
 	assert_near(e.parallel, 20.0 / 31, 1e-12);
 	/* The third worker loses nothing, so all loss is load balance. */
 	assert_near(e.load_balance, 20.0 / 31, 1e-12);
-	/* A different worker has most work in each round. */
+	/* A different worker has the most work in each round. */
 	for (uint32_t i = 0; i < 300; i++)
 		s[i] = span(i / 3 * 40 + i % 3, i / 3 * 40 + 32, 10 * ((i + i / 3) % 3 + 1));
 	e = of(s, 300, 4000, 4000, &positions);
@@ -109,8 +109,8 @@ static void test_rounds(void **state)
 }
 
 /*
- * While a thread waits for the end of other threads, it is no member. That time is not part of its
- * life.
+ * While a thread waits for the end of other threads, it is no member of the team. That time is not
+ * part of its life.
  */
 static void test_away(void **state)
 {

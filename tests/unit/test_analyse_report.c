@@ -249,8 +249,8 @@ static void test_headline_by_cause(void **state)
 }
 
 /*
- * A thread that hangs until the end is not included in any sum. The headline says so, and does not
- * call the load balanced.
+ * A process hung until the end. The headline says so, and that the efficiencies count the hang as
+ * lost time.
  */
 static void test_hung(void **state)
 {
@@ -282,7 +282,7 @@ static void test_serial_parts(void **state)
 	assert_fields(&l, NEAR(runtime, 0.1, 1e-12), NEAR(waiting, 0.18, 1e-12),
 		      NEAR(serial, 0.36, 1e-12));
 	assert_true(isnan(l.start));
-	/* The start of the teams takes part of that time. */
+	/* The start of the teams takes part of the serial time. */
 	p->omp_start = 0.75;
 	p->omp_serialisation = 0.5 / 0.75;
 	assert_true(report_openmp_losses(p, &l));
@@ -295,7 +295,7 @@ static void test_serial_parts(void **state)
 		      LACKS(verdict, "lost in serial"));
 	p->omp_start = 1;
 	p->omp_serialisation = 0.5;
-	/* The verdict is the same for any values of the other three efficiencies. */
+	/* The verdict names the serial parts, whatever the losses at barriers are. */
 	p->lost_transfer = 0.75;
 	p->lost_static = 0.01;
 	p->lost_rotating = 0;
@@ -372,7 +372,10 @@ static uint64_t by_chance(uint32_t i, uint32_t k)
 	return 10000000 + (i == (k * 7 % 12 >= 7) ? 10000000 : 0);
 }
 
-/* Return work that makes thread 1 wait a little longer than thread 0, each time. */
+/*
+ * Return work that makes the two threads late in turn. Thread 0 is late by a little more, so thread
+ * 1 waits a little longer in total.
+ */
 static uint64_t a_little(uint32_t i, uint32_t k)
 {
 	return 10000000 + (i == k % 2 ? 2000000 + (i ? 0 : 400000) : 0);
@@ -440,7 +443,7 @@ static void test_rotating(void **state)
 
 /*
  * All threads have the same work, and the same thread always has the last turn. The verdict does
- * not report a different thread each time.
+ * not say that a different thread is late each time.
  */
 static void test_last_by_turn(void **state)
 {
@@ -915,8 +918,8 @@ static void test_cost(void **state)
 	assert_true(rep.processes[0].cost_ns == REPORT_UNKNOWN);
 	report_free(&rep);
 	/*
-	 * Two of the four threads share a CPU. The cost of tracing for one thread also makes the
-	 * others wait.
+	 * The four threads share two CPUs. The cost of tracing one thread also makes the thread on
+	 * the same CPU wait.
 	 */
 	e.crossing_cost_ns = 1000;
 	e.ncpus = 2;
@@ -1001,8 +1004,8 @@ static void test_cost_rough(void **state)
 }
 
 /*
- * The number of threads in an episode counts, not the number of all threads that ever crossed.
- * Teams of two in turn delay two threads.
+ * The number of threads in an episode counts, not the number of all threads that ever crossed. If
+ * many teams of two follow each other, a crossing delays only two threads.
  */
 static void test_met(void **state)
 {
@@ -1031,7 +1034,7 @@ static void test_cost_formula(void **state)
 	/* If one of two threads in an episode sleeps, its switch costs both threads time. */
 	assert_near(report_cost(&e, 1000, 60, &sums, 2), 60000 + 60 * 500 + 7 * 500, 1e-6);
 	assert_near(report_cost(&e, 1000, 100, &sums, 2), 100000 + 60 * 500 + 7 * 500, 1e-6);
-	/* If all but one of many threads sleep, each switch costs only one thread time. */
+	/* If all but one of many threads sleep, each switch costs the time of only one thread. */
 	assert_near(report_cost(&e, 1000, 40, &sums, 4), 40000 + 40 * 500 + 7 * 500, 1e-6);
 	/* Unknown prices are left out; without the price of a crossing the cost is unknown. */
 	e.switch_cost_ns = NAN;

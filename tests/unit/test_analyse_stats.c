@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check tests of means against published and hand-worked values. */
+/* Check statistical tests of means against published values and values worked out by hand. */
 #include <math.h>
 
 #include "test_check.h"
@@ -81,8 +81,8 @@ static struct stats_test welch(const double *a, uint32_t na, const double *b, ui
 
 /*
  * Student's sleep data (Biometrika 6, 1908), with the values from R's documentation of t.test(): t
- * = -1.8608, df = 17.776, p = 0.07939, interval -3.3654832 to 0.2054832 of the first less the
- * second.
+ * = -1.8608, df = 17.776, p = 0.07939, and the interval -3.3654832 to 0.2054832 for the first mean
+ * minus the second.
  */
 static void test_welch(void **state)
 {
@@ -97,8 +97,8 @@ static void test_welch(void **state)
 }
 
 /*
- * By hand: means 2 and 6, variances 1 and 4, three each: t = 4 / sqrt(5/3), df = (5/3)^2 / ((1/9 +
- * 16/9) / 2).
+ * Two samples of three values have the means 2 and 6 and the variances 1 and 4. By hand, t = 4 /
+ * sqrt(5/3) and df = (5/3)^2 / ((1/9 + 16/9) / 2).
  */
 static void test_welch_by_hand(void **state)
 {

@@ -72,7 +72,7 @@ static void test_copies_found(void **state)
 	memcpy(copy, c.bytes, BYTES);
 	for (size_t i = 0; i < 4; i++)
 		put_breakpoint(copy + offsets[i]);
-	/* Put each copy between other bytes, and at both ends of the memory. */
+	/* Each breakpoint is found, between other bytes as well as at both ends of the memory. */
 	for (size_t i = 0; i < 4; i++, at++) {
 		at = copies_next(&c.copies, copy, BYTES, at, &original);
 		assert_int_equal(at, offsets[i]);
@@ -109,8 +109,8 @@ static void test_copies_of_others(void **state)
 	code_probe(&c, &offset, 1);
 	memcpy(copy, c.bytes, BYTES);
 	/*
-	 * Two bytes that look like a copied breakpoint and are none: a breakpoint of another tool,
-	 * and bytes with which compilers fill gaps.
+	 * Two cases that look like a copied breakpoint but are none: a breakpoint of another tool,
+	 * and the bytes with which compilers fill gaps.
 	 */
 	put_breakpoint(copy + 400);
 	memset(filled, breakpoint[0], BYTES);

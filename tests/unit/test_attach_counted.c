@@ -29,8 +29,8 @@ static void test_part_of_the_time(void **state)
 }
 
 /*
- * An earlier version extrapolated a few cycles, counted in the kernel for a moment, to 2,483 cycles
- * for a phase of a million.
+ * An earlier version took a few cycles, which were counted in the kernel for a moment, and
+ * extrapolated them to 2,483 cycles for a whole phase.
  */
 static void test_hardly_ever(void **state)
 {

@@ -242,7 +242,7 @@ static void test_thesis(void **state)
 {
 	struct machine *m = *state;
 
-	is_good(m, "PAPI_TOT_CYC:PAPI_L2_TCM", 2); /* table 3.1 */
+	is_good(m, "PAPI_TOT_CYC:PAPI_L2_TCM", 2); /* table 3.1 of E. Novillo's thesis, 2002 */
 	assert_fields(m, TEXT(spec[0].name, "PAPI_TOT_CYC"),
 		      IS(spec[0].config, PERF_COUNT_HW_CPU_CYCLES),
 		      TEXT(spec[1].name, "PAPI_L2_TCM"));
@@ -366,7 +366,10 @@ static void test_unknown(void **state)
 	is_good(m, "cs:nosuch:cycles:u", 3);
 	absent_at(m, 1, "nosuch", "no such event");
 	assert_fields(m, TEXT(spec[2].name, "cycles:u"), IS(spec[2].exclude_kernel, true));
-	/* A name may contain colons. It ends before the known modifiers. */
+	/*
+	 * An unknown name may contain colons. It includes its modifiers, and ends before the next
+	 * known event.
+	 */
 	is_good(m, "sched:sched_switch,cs", 2);
 	absent_at(m, 0, "sched:sched_switch", "no such event");
 	is_good(m, "snb::nosuch:nomask:u:cs", 2);
@@ -381,7 +384,7 @@ static void test_unknown(void **state)
 	absent_at(m, 2, "5", "no such event");
 	assert_fields(m, TEXT(spec[3].why, ""), IS(spec[3].config, PERF_COUNT_SW_CONTEXT_SWITCHES));
 	is_good(m, "nosuch,nosuch", 1);
-	/* An unknown name is treated as a name, too, and may not be empty. */
+	/* An unknown name may not be empty, either. */
 	machine_cases(m, is_bad, { "nosuch,,cycles", "without a name" },
 		      { "nosuch:", "without a name" }, { "nosuch::cycles", "without a name" },
 		      { "cycles,cpu/event=1,cs", "the second slash is missing" });
@@ -401,8 +404,8 @@ static void test_paths(void **state)
 }
 
 /*
- * The machine lacks some events, and others count for other processes too. Both are reported, and
- * parsing continues.
+ * The machine lacks some events, and cannot count others for a single thread. Both are reported,
+ * and parsing continues.
  */
 static void test_absent(void **state)
 {
@@ -547,7 +550,7 @@ static void test_libpfm(void **state)
 	is_absent(m, "INST_RETIRED:ANY", "is not installed");
 	m->host.libpfm = "libnosuch.so.4";
 	is_absent(m, "INST_RETIRED:ANY", "is not installed");
-	m->host.libpfm = "libc.so.6"; /* no libpfm4 at all */
+	m->host.libpfm = "libc.so.6"; /* a library, but not libpfm4 */
 	is_absent(m, "INST_RETIRED:ANY", "is not installed");
 
 	m->host.libpfm = "libpfm.so.4";
@@ -604,7 +607,7 @@ static void test_each(void **state)
 
 	assert_int_equal(events_each(&m->host, see, &seen), 0);
 	assert_fields(&seen, IS(cycles, 1), IS(pmu, 1), IS(uncore, 1), IS(papi, 1), IS(asks, 1),
-		      IS(details, 0), IS(same, seen.n - 2)); /* cpu/asks/ and cpu/loop/ */
+		      IS(details, 0), IS(same, seen.n - 2)); /* all but cpu/asks/ and cpu/loop/ */
 	assert_int_equal(events_each(&m->host, stop_at_three, &n), 7);
 	assert_int_equal(n, 3);
 }

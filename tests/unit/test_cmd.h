@@ -21,8 +21,8 @@ static inline const char *run_of(const char *path)
 }
 
 /*
- * "cont-3" and "non-2" are runs of two versions; "none" has no barrier, "other" is another program;
- * any other path is no file.
+ * Make a recording according to its path. "cont-N" and "non-N" are runs of two versions of a
+ * program, "none" has no barrier, and "other" is of another program. Any other path does not exist.
  */
 int compare_recording_load(const char *path, struct compare_recording *out)
 {
@@ -105,7 +105,10 @@ static inline void cmd_usage(int (*cmd)(int argc, char **argv), const char *cons
 			fail_msg("%s", wrong[i]);
 }
 
-/* Run the words with each option for an output format, and check how the output begins. */
+/*
+ * Run the command with these words and each option for an output format, and check how the output
+ * begins.
+ */
 static inline void cmd_forms(int (*cmd)(int argc, char **argv), const char *words, const char *json)
 {
 	static const struct {

@@ -69,8 +69,8 @@ static void test_fails(void **state)
 }
 
 /*
- * An increase of 31 % is proven to exceed 25 %, but not 32 %. There is no regression in reverse, or
- * against the same recordings.
+ * An increase of 31 % is proven to exceed 25 %, but not 32 %. There is no regression if the sides
+ * are exchanged, or if both sides are the same recording.
  */
 static void test_regression(void **state)
 {

@@ -170,8 +170,8 @@ static void test_processes(void **state)
 }
 
 /*
- * Two versions of a program have different names. Processes match by their order, unless one side
- * has one more.
+ * Two versions of a program have different names. Their processes are matched by order, unless one
+ * recording has more processes than the other.
  */
 static void test_processes_renamed(void **state)
 {
@@ -373,8 +373,8 @@ static void test_false_alarms(void **state)
 }
 
 /*
- * Return six runs, three with the values 1 2 3 and three with 4 6 8, as in the tests of welch().
- * With several runs, the spread of episodes is ignored.
+ * Return six runs: three with the values 1 2 3 and three with 4 6 8, as in test_welch_by_hand() in
+ * test_analyse_stats.c. With several runs, the spread of episodes is ignored.
  */
 static struct recording *six(void)
 {

@@ -103,7 +103,10 @@ static void test_table_5_4(void **state)
 	assert_near(series_average(&t->s, 0), 0, 0);
 }
 
-/* Table 5.5 and figure 5.21: times and counters of each thread are normalised to the fastest. */
+/*
+ * Table 5.5 and figure 5.21: times, and counters per thread, are normalised to those of the fastest
+ * run.
+ */
 static void test_table_5_5(void **state)
 {
 	static const struct {
@@ -205,7 +208,10 @@ static void test_idle(void **state)
 		IS(idle.stddev, (uint64_t)llround(sqrt((156.25 + 6.25 + 56.25 * 2) / 4) * 1000)));
 }
 
-/* Each speedup curve is relative to its own first point. Thread counts and efficiency follow. */
+/*
+ * Each speedup curve is relative to its own first point. The efficiency is the speedup divided by
+ * the number of threads relative to that point.
+ */
 static void test_column(void **state)
 {
 	struct many *t CLEANUP_PTR(many_free) = many_new();

@@ -183,7 +183,10 @@ static void test_namespaces(void **state)
 	assert_says(feature(d, "sbt-trace's programs")->found, "never hit");
 	free(d);
 
-	/* The kernel has other namespace numbers. The numbers that BPF programs see decide. */
+	/*
+	 * The PID namespace does not have the number that the first one has on usual kernels. This
+	 * does not matter, because BPF programs see the same process numbers as sbt-trace.
+	 */
 	all_well(&x);
 	x.first_pidns = 0;
 	d = diagnose(&x);
@@ -403,7 +406,7 @@ static void test_cpus(void **state)
 
 	all_well(&x);
 	x.cpus = 16;
-	assert_false(doctor_cpus_wait(&x, why, sizeof(why))); /* 6.18 */
+	assert_false(doctor_cpus_wait(&x, why, sizeof(why))); /* Linux 6.18 */
 	assert_string_equal(why, "");
 	snprintf(x.release, sizeof(x.release), "6.12.94+deb13-amd64");
 	assert_true(doctor_cpus_wait(&x, why, sizeof(why)));
@@ -433,12 +436,12 @@ static void test_log(void **state)
 	check_log("", "");
 	check_log("\n", "");
 	check_log("libbpf: failed to load object 'sbt_bpf'\n", "");
-	/* 7.2 */
+	/* a message of Linux 7.2 */
 	check_log("libbpf: extern (func ksym) 'f': func_proto [273] incompatible with kernel\n"
 		  "libbpf: failed to load object 'sbt_bpf'\n"
 		  "libbpf: failed to load BPF skeleton 'sbt_bpf': -22\n",
 		  "extern (func ksym) 'f': func_proto [273] incompatible with kernel");
-	/* 6.12 */
+	/* a message of Linux 6.12 */
 	check_log("libbpf: prog 'one': BPF program load failed: Permission denied\n"
 		  "libbpf: prog 'one': -- BEGIN PROG LOAD LOG --\n"
 		  "1: (85) call bpf_session_is_return#56551\n"

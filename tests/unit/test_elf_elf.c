@@ -249,7 +249,10 @@ static void test_traits(void **state)
 	assert_true(t.executable && t.dynamic && !t.stripped && !t.glibc && !t.musl && !t.go);
 	assert_true(t.imports_setcanceltype && t.imports_signal && !t.imports_throw);
 	assert_fields(&t, TEXT(interp, "/lib64/ld-linux-x86-64.so.2"), TEXT(soname, ""));
-	/* A program exports nothing. Its hash table does not hold the number of imports. */
+	/*
+	 * A program exports nothing. So the number of its imports cannot be read from its hash
+	 * table.
+	 */
 	fixture_run(f, "cc -no-pie -Wl,--hash-style=gnu -o tr.fix tr.c");
 	drop_sections(f, "tr.fix", "tr.bare");
 	traits_of(f, "tr.bare", &t);

@@ -112,7 +112,10 @@ static const char arm_source[] =
 	ASSEMBLED_MACROS "begin part\n nop\npart_1: ret\nend part\n"
 			 "begin leaves\n cbz x0, 1f\nleaves_1: b puts\n1: b part\nend leaves\n"
 			 "begin only\n nop\n b puts\nend only\n"
-			 /* This function begins like a jump to another file, but is none. */
+			 /*
+			  * This function begins like a stub that jumps to another file, but it does
+			  * not jump.
+			  */
 			 "begin far\n adrp x16, part\n add x16, x16, :lo12:part\n ret\nend far\n"
 			 "begin tail\n cbz x0, 1f\n b far\n1: ret\nend tail\n"
 			 ".section .note.GNU-stack,\"\",@progbits\n";

@@ -41,7 +41,10 @@ static void first_call(void **state)
 	assert_fields(&held[5], IS(how, HELD_ON_STACK), IS(offset, -0x30 + 8), IS(size, 8));
 	/* The argument is not found, because rbx has another value on one of two paths. */
 	assert_int_equal(held[0].how, HELD_NOWHERE);
-	/* All arguments are still in their registers when the function is called. */
+	/*
+	 * At the first call, the first two arguments are still in the argument registers. So the
+	 * called function gets them as its own first two arguments.
+	 */
 	assert_int_equal(held[0].passed, 0);
 	assert_int_equal(held[1].passed, 1);
 	/* The seventh argument is on the caller's stack, above the return address. */

@@ -72,8 +72,8 @@ static void compile(const struct fixture *f, const char *command, const char *mo
 }
 
 /*
- * Check the sizes of a marker's arguments, which are negative if signed. The compiler chooses their
- * locations.
+ * Check the sizes of a marker's arguments. In @sizes, a negative size stands for a signed argument.
+ * The compiler chooses the locations of the arguments.
  */
 static void expect_args(const struct sdt_note *note, const int8_t *sizes, uint32_t n)
 {

@@ -204,7 +204,7 @@ static json_t *read_lines(char *out)
 	return lines;
 }
 
-/* The fields that scripts rely on: barrier, quantity, a, b, ratio, significant. */
+/* Check the fields that scripts rely on: barrier, quantity, a, b, ratio, significant. */
 static void test_json(void **state)
 {
 	struct recording *r CLEANUP_PTR(free);
@@ -275,7 +275,10 @@ static void test_csv(void **state)
 		assert_int_equal(commas, columns);
 		rows++;
 	}
-	/* The header row, the rows of the comparison, its own row, and two files. */
+	/*
+	 * There is one header, the rows of compared values, one row about the whole comparison, and
+	 * one row for each of the two files.
+	 */
 	assert_int_equal(rows, c.nrows + 4);
 }
 

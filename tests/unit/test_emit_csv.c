@@ -155,7 +155,7 @@ static unsigned rows_of(const struct rows *rows, const char *type, const char *i
 
 /*
  * Nested records become rows with the keys of all enclosing records. Values with fixed names have
- * columns.
+ * columns of their own.
  */
 static void test_accounts(void **state)
 {

@@ -125,7 +125,10 @@ static inline void data_site(struct report_barrier *b, const char *id, const cha
 	b->delay_direct_ns = b->delay_passed_ns = REPORT_UNKNOWN;
 }
 
-/* Fill a cause: a mutex held by a preempted thread, with a C library above and below. */
+/*
+ * Fill a cause: a mutex held by a preempted thread. The call chain has frames of the C library
+ * above and below those of the program.
+ */
 static inline void data_cause(struct report_cause *cause)
 {
 	static const struct report_callsite frames[] = {

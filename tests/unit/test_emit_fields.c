@@ -347,8 +347,8 @@ static bool is_time(const char *name)
 }
 
 /*
- * Check that the keys of a map are strings, that each value fits in a cell, and that its closed
- * keys differ.
+ * Check that the keys of a map are strings, that each value fits in a cell, and, if the set of keys
+ * is fixed, that the keys differ.
  */
 static void check_map_field(const struct emit_field *f)
 {
@@ -394,8 +394,8 @@ static void check_record(const struct emit_record *record, bool times)
 			if (g->name && !strcmp(f->name, g->name))
 				fail_msg("%s.%s twice", record->type, f->name);
 		/*
-		 * If the numbers are not all times, a field is a time if and only if its name is
-		 * that of a time.
+		 * Unless the name of the enclosing field says that all numbers are times, a field
+		 * that holds a time must have the name of a time.
 		 */
 		if (f->name &&
 		    (f->type == EMIT_NS || f->type == EMIT_T_NS || f->type == EMIT_TIMES) && !times)

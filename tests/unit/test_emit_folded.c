@@ -83,7 +83,10 @@ static void test_sums(void **state)
 	}
 }
 
-/* Unaccounted time counts as work. If that time is unknown, there is no line. */
+/*
+ * If the parts of a thread's work time are unknown, one line has all of the work time. If the work
+ * time is unknown, too, there is no line.
+ */
 static void test_unknown(void **state)
 {
 	char *text CLEANUP_PTR(free);

@@ -98,8 +98,8 @@ static void test_series(void **state)
 	assert_non_null(g);
 	grid_init(g);
 	/*
-	 * There are 10,000 episodes in 10 s. The first buckets of 1 us become 2 ms wide to cover
-	 * 4.096 s.
+	 * There are 10,000 episodes in 10 s. The first buckets are 1 us wide. Their width doubles
+	 * until all 2048 buckets cover the run: 8.192 ms each, 16.8 s in total.
 	 */
 	for (uint64_t k = 0; k < 10000; k++)
 		assert_int_equal(grid_episode(g, 5, k * 1000000, 100 + k, k ? 7 : UINT64_MAX), 0);

@@ -228,7 +228,10 @@ static void test_data(void **state)
 	series = at(at(timeline, "series"), "barriers");
 	assert_int_equal(json_array_size(series), 2);
 	points = (float *)(void *)bytes_of(at(json_array_get(series, 0), "phase"), &n);
-	/* Bucket 40 has the smallest value, mean, largest value and count. */
+	/*
+	 * Each bucket has four numbers: smallest value, mean, largest value and count. Those of
+	 * bucket 40 begin at index 160.
+	 */
 	assert_true(points[160] == 40000 && points[161] == 40000 && points[162] == 40000 &&
 		    points[163] == 1);
 	assert_true(points[3] == 0);

@@ -109,7 +109,7 @@ static void test_figures(void **state)
 	struct predictions p CLEANUP(predictions_free) = made(&facts);
 	uint32_t alone = 0;
 
-	/* The run was longer than the time from the first to the last thread. */
+	/* The run began before its barrier threads, and ended after them. */
 	for (uint32_t i = 0; i < p.nnotes; i++)
 		alone += strstr(p.notes[i].text, "5.0 ms before the barrier threads began") &&
 			 strstr(p.notes[i].text, "and 3.0 \xc2\xb5s after they had ended");

@@ -376,9 +376,7 @@ static void test_quantities_whole(void **state)
 	static const char text[] = "thread 0 waits 75 % of its time, thread 1 < 0.1 %. One costs "
 				   "3.86 \xc2\xb5s, 12 ms, 7 s more or "
 				   "1 min 05 s; 10 KiB of 20 bytes, and 4 shares (81 %), 5 minutes";
-	/*
-	 * Each of these texts stays on one line. A text with a leading blank does not begin a line.
-	 */
+	/* Each of these texts stays on one line. */
 	static const char *const whole[] = { "75 %",	 "< 0.1 %", "3.86 \xc2\xb5s", "12 ms",
 					     "7 s",	 "1 min",   "05 s",	      "10 KiB",
 					     "20 bytes", "81 %" };
@@ -420,8 +418,8 @@ static void test_reasons(void **state)
 	out = report_text(&text_options, &r);
 	check_golden("reasons", out);
 	/*
-	 * If there is only one part, there is no table of parts. Without a machine finding there is
-	 * no heading.
+	 * If there is only one part, there is no table of parts. Without findings about the machine
+	 * there is no heading for them.
 	 */
 	assert_lacks(out, "part of lateness", "This machine");
 }

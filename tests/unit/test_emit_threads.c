@@ -38,7 +38,10 @@ static struct emit_thread sleeper(uint32_t tid, const struct hang_frame *frames,
 
 static void test_together(void **unused)
 {
-	/* Two addresses are on one line. A function without a name is shown by its address. */
+	/*
+	 * Two of the addresses are on the same source line. A function without a name is shown by
+	 * its address.
+	 */
 	struct hang_frame a = { .function = "nap", .file = "dir/a.c", .line = 3, .address = 100 };
 	struct hang_frame b = { .function = "nap", .file = "dir/a.c", .line = 3, .address = 200 };
 	struct hang_frame c = { .function = "nap", .file = "dir/a.c", .line = 4, .address = 100 };

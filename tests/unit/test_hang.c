@@ -672,8 +672,8 @@ static void test_chains(void **state)
 /* --- several barriers ------------------------------------------------------------------------- */
 
 /*
- * One thread took another branch, so threads wait at two barriers: the threads at each wait for the
- * threads at the other. No lock is involved.
+ * One thread took another branch, so threads wait at two barriers. The threads at each barrier wait
+ * for the threads at the other barrier. No lock is involved.
  */
 static void test_two_barriers(void **state)
 {
@@ -764,7 +764,7 @@ static void test_ranks(void **state)
 	blocked(s, 4, HANG_ON_SLEEP)->waits_for = "sleep";
 	h = assert_hang(s, HANG_OUTSIDE, NULL);
 	assert_fields(h, IS(nmissing, 1), IS(missing[0].pid, 300), HAS(text, "rank 2 (pid 300)"));
-	/* The main thread has left, and was a member of the last episode. */
+	/* The main thread of rank 2 has ended. It was a member of the last episode. */
 	was_there(s, 0, 0)->tid = 100;
 	was_there(s, 0, 1)->tid = 200;
 	s->team[0][1].pid = 200;
@@ -776,7 +776,10 @@ static void test_ranks(void **state)
 	assert_says(h->text, "rank 2 (pid 300), which was in the last episode and has ended");
 }
 
-/* Thread numbers of several processes do not identify threads. */
+/*
+ * With several processes, threads have no index. The text names a thread by its tid and its
+ * process.
+ */
 static void test_processes(void **state)
 {
 	static const uint32_t pids[] = { 100, 200 };
@@ -850,8 +853,8 @@ static uint32_t rnd(uint32_t *seed, uint32_t n)
 }
 
 /*
- * Return whether thread @from waits for @to. A thread that waits for a lock waits for the holder; a
- * thread at a barrier may wait for any thread.
+ * Return whether thread @from may wait for @to. A thread that waits for a lock waits for the
+ * holder; a thread at a barrier may wait for any thread.
  */
 static bool may_reach(const struct scene *s, const uint32_t *at, uint32_t from, uint32_t to)
 {
@@ -963,7 +966,8 @@ static void test_random(void **state)
 }
 
 /*
- * A random scene in which every thread can continue is no deadlock, whatever is known of the team.
+ * A random scene in which every thread can continue is no deadlock, whatever is known about the
+ * team.
  */
 static void test_healthy(void **state)
 {

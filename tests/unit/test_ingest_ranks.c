@@ -17,7 +17,7 @@ int module_offset_to_vaddr(const struct module *m, uint64_t offset, uint64_t *va
 
 struct world {
 	struct ranks *ranks;
-	uint32_t seq[N]; /* episode number of each rank's thread */
+	uint32_t seq[N]; /* sequence number of the last record, by rank */
 };
 
 static uint32_t pid_of(uint32_t rank)

@@ -224,8 +224,8 @@ static void test_around(void **state)
 }
 
 /*
- * While a record is handled, records that arrive are saved. All are returned in order, and the
- * record under way stays valid.
+ * Records that arrive while a record is being handled are saved. All are returned in order, and the
+ * record that is being handled stays valid.
  */
 static void test_saved(void **state)
 {

@@ -34,8 +34,9 @@ struct play {
 };
 
 /*
- * Return the function of a site. Sites with the same hundreds digit are in one function. Below 10
- * the function is unknown. From 900 on the inlined function of a site is unknown.
+ * Return the function of a site. Sites of the same hundred, such as 100 to 199, are in one
+ * function. Below 10 the function is unknown. From 900 on the inlined function is unknown (*@exact
+ * is false).
  */
 static uint64_t function_of(void *ctx, uint32_t site, bool *exact)
 {
@@ -259,8 +260,8 @@ static void test_same_code(void **state)
 }
 
 /*
- * Barriers of two threads that were crossed before the code was known are reported, up to a limit
- * of records.
+ * Two threads cross objects before the code is known to be that of a barrier. Once it is known,
+ * those crossings are reported, too, as far as their records are still stored.
  */
 static void test_pair_of_known_code(void **state)
 {
@@ -274,7 +275,10 @@ static void test_pair_of_known_code(void **state)
 	}
 	p->object = 0x1000;
 	meet_often(p, 3, 4, 1, 100, 101);
-	/* Of the first twelve rounds, the last four were still stored, and are reported. */
+	/*
+	 * Of the twelve rounds at the second object, only the last four were still stored, and are
+	 * reported.
+	 */
 	assert_int_equal(p->taken, 3 * 2 + 4 * 2 + 3 * 4);
 	p->object = 0x2000 + 64;
 	meet(p, 2, 1, 100, 101);
@@ -288,8 +292,8 @@ static void test_pair_of_known_code(void **state)
 }
 
 /*
- * At the root of a tree barrier, the threads differ each time. The leaves use the same code, which
- * shows that it is a barrier's.
+ * At the root of a tree barrier, the threads differ each time. At a leaf they are the same each
+ * time, and the leaf uses the same code. So the leaf shows that this is the code of a barrier.
  */
 static void test_members_differ_in_known_code(void **state)
 {
@@ -376,8 +380,8 @@ static void test_slow_to_leave(void **state)
 	woken = p->now;
 	waited(p, 2, 100);
 	/*
-	 * Thread 3 leaves after other threads ended the next round. Its record has the times of its
-	 * own round.
+	 * Thread 3 leaves after the other threads have ended the next round. Its record has the
+	 * times of its own round.
 	 */
 	wake(p, 1, 101);
 	slow = feed(p, 3, 0, 0, 100, woken - 500, p->now + 10);
@@ -413,8 +417,9 @@ static void test_futex_functions_unknown(void **state)
 }
 
 /*
- * All calls go through one wrapper. A mutex that uses the wrapper is no barrier. A barrier that
- * uses the wrapper is recognised by its changing wakers.
+ * All waits and wakings go through one wrapper. If different threads wake at an object, it is a
+ * barrier. If always the same thread wakes, the object may be a mutex, so it is not taken for a
+ * barrier.
  */
 static void test_futex_wrapper(void **state)
 {
@@ -451,8 +456,8 @@ static void test_futex_convoy(void **state)
 }
 
 /*
- * The values must differ in the rounds that count: different values in earlier rounds are not
- * enough.
+ * An object is a barrier only if the expected value differs between the rounds that count as
+ * evidence. A different value in an earlier round is not enough.
  */
 static void test_futex_convoy_after(void **state)
 {
@@ -494,8 +499,8 @@ static void test_futex_again(void **state)
 	p->flags = DISCOVER_FUTEX;
 	meet_often(p, 5, 3, 1, 100, 101);
 	/*
-	 * Thread 2 finds that the value changed before the waking call, and thread 3 after the
-	 * call.
+	 * Thread 2 finds the value changed before the waking call, and thread 3 finds it changed
+	 * after the call.
 	 */
 	p->now += 1000;
 	early = feed(p, 2, DISCOVER_AGAIN, 0, 100, p->now, p->now + 10);
@@ -510,7 +515,8 @@ static void test_futex_again(void **state)
 }
 
 /*
- * On a busy machine a thread may be preempted for long between reading the word and waiting on it.
+ * Add a wait that fails at once because the word has changed. On a busy machine a thread may be
+ * preempted for long between reading the word and waiting on it.
  */
 static uint64_t comes_late(struct play *p, uint32_t tid)
 {
@@ -551,7 +557,8 @@ static void test_futex_late_wakes_next(void **state)
 }
 
 /*
- * As in the test above, but the record of the late thread comes before the other threads have left.
+ * As in test_futex_late_wakes_next(), but the record of the late thread comes before the other
+ * threads have left.
  */
 static void test_futex_late_before_others_leave(void **state)
 {
@@ -594,8 +601,8 @@ static void test_futex_late_at_first(void **state)
 }
 
 /*
- * A thread without a record of the last episode finds the word changed again. It belongs to the
- * next episode, because other threads expect the same value.
+ * A thread has no record of the last episode, and finds the word changed again. The record belongs
+ * to the next episode, because the other threads of that episode expect the same value.
  */
 static void test_futex_early_not_late(void **state)
 {
@@ -666,8 +673,8 @@ static void test_pool(void **state)
 }
 
 /*
- * One thread publishes data and wakes all readers. The functions that wait and wake may have been
- * inlined into one.
+ * One thread may publish data and wake all readers. The functions that wait and wake may have been
+ * inlined into one. So the object is taken for a barrier only once another thread wakes.
  */
 static void test_inlining_unknown(void **state)
 {
@@ -872,7 +879,7 @@ static void test_two_phases_late(void **state)
 	assert_int_equal(p->barriers, 1);
 }
 
-/* The machine becomes busy only after the second waking was recognised. */
+/* The second waking is recognised as a part of each episode before the machine becomes busy. */
 static void test_two_phases_late_at_last(void **state)
 {
 	struct play *p = *state;
@@ -919,8 +926,8 @@ static void test_no_second_phase(void **state)
 }
 
 /*
- * All sites are in code that was inlined from one call. Sites 100 and 101 are on one line, and
- * sites 102 and 103 on another.
+ * Return the line of a site at the inlining depth @depth. All sites are in code that was inlined at
+ * the same call. In that code, sites 100 and 101 are on one line, and sites 102 and 103 on another.
  */
 static uint64_t line_of(void *ctx, uint32_t site, uint32_t depth)
 {
@@ -966,7 +973,10 @@ static void meet_at_both(struct play *p, uint32_t n, uint32_t first, uint32_t la
 	p->now += n;
 }
 
-/* Records that were dropped before the classification are counted. */
+/*
+ * The second waking comes after a thread has worked, so it is not a second phase of the same
+ * episode. Records that were dropped before the classification are counted as given up.
+ */
 static void test_no_second_phase_of_a_thread_that_works(void **state)
 {
 	struct play *p = *state;
@@ -1013,8 +1023,8 @@ static void test_second_phase_that_is_short(void **state)
 }
 
 /*
- * Threads waited for the second waking only once. So it is still undecided which waking ends an
- * episode.
+ * In the first episode only, threads wait for a second waking. So it stays undecided which waking
+ * ended that episode, but all later episodes are reported.
  */
 static void test_second_phase_waited_for_once(void **state)
 {
@@ -1113,7 +1123,7 @@ static uint64_t in_one(void *ctx, uint32_t site)
 	return site < 10 ? 0 : 1;
 }
 
-/* Run a program in which all functions of the source are inlined into one. */
+/* Set up @p for a program in which all functions are inlined into one. */
 static struct play *in_line(struct play *p)
 {
 	struct discover_ops ops = {
@@ -1151,8 +1161,9 @@ static void test_one_code(void **state)
 }
 
 /*
- * As in test_one_end(), but always with the same waker. In the first case, a wait is known to be in
- * the function that wakes. In the second case, no wait is.
+ * As in test_one_end(), but always with the same waker. At the first object, some waits are known
+ * to be in the function that wakes, so it is a barrier. At the second object, no wait is known to
+ * be there.
  */
 static void test_one_end_one_waker(void **state)
 {
@@ -1244,8 +1255,8 @@ static void reported(void *ctx, const struct discover_object *o)
 }
 
 /*
- * Let four threads cross. They wait in one function and wake in another. The last arriver wakes the
- * rest; with @master, the same thread always does.
+ * Let four threads cross 12 times. They wait in one function and wake in another. Each thread in
+ * turn wakes the rest or, with @master, always the same thread.
  */
 static struct discover_object apart(struct play *p, bool master)
 {
@@ -1410,8 +1421,9 @@ static void test_older_object(void **state)
 }
 
 /*
- * The object may be older than the trace, and its process ran before it had probes. Some of the
- * earlier waits may belong to that time.
+ * The object may be older than the trace, and its process ran for some time without probes. Some of
+ * the earlier waits may belong to that time, so it is reported that unseen waits could not be
+ * counted.
  */
 static void test_older_and_blind(void **state)
 {
@@ -1424,8 +1436,8 @@ static void test_older_and_blind(void **state)
 }
 
 /*
- * After a fork, a process has a private copy of a known object. A later arrival at the original
- * says nothing about the copy.
+ * Only the first record of a private object says whether the object is older than the trace. After
+ * a fork, a later record may be about the parent's own copy at the same address.
  */
 static void test_original_comes_later(void **state)
 {
@@ -1506,7 +1518,7 @@ static void test_unseen_of_known_code(void **state)
 	p->flags = 0;
 	assert_int_equal(p->barriers, 2);
 	/*
-	 * a wait of another process that began after the object was found, and continues the count
+	 * waits of another process, which begin after the object was found and continue its count
 	 */
 	other = 9;
 	meet_counted(p, 4, 2, 0, &other);
@@ -1589,9 +1601,9 @@ static void test_process_that_comes_late(void **state)
 }
 
 /*
- * A process gets its probes on waits before its probes on wakings, so the rounds that it ended
- * without probes on wakings follow no rule. The object is classified anew at the first waking of
- * the process.
+ * A process gets its probes on waits before its probes on wakings. So the rounds that it ends until
+ * then have no waking, and follow no rule. The object is classified anew at the first waking of the
+ * process.
  */
 static void test_wakings_seen_later(void **state)
 {
@@ -1614,8 +1626,8 @@ static void test_wakings_seen_later(void **state)
 }
 
 /*
- * More threads cross than when the barrier was found. The next episode has the new number, because
- * the current episode has already begun.
+ * More threads cross than when the barrier was found. The current episode has already begun, so the
+ * new number of threads is reported only for the next episode.
  */
 static void test_more_come(void **state)
 {

@@ -47,7 +47,10 @@ static void seen(struct enclose *e, const char *text, bool wake, bool helpers)
 	assert_int_equal(enclose_note(e, steps, n, wake, helpers), 0);
 }
 
-/* Check the index of the site, and whether it is above a function. */
+/*
+ * Check that the barrier's call site is step @index of the chain @text. @up says whether that call
+ * site is in a caller of the function that contains the barrier.
+ */
 static void site_is(struct enclose *e, const char *text, bool helpers, uint32_t index, bool up)
 {
 	struct enclose_step steps[WAY_MAX];
@@ -114,7 +117,10 @@ static void test_called_from_one(void **state)
 	site_is(e, "b1 w1", false, 1, true);
 }
 
-/* One thread began in this function. In the main thread, main() called it. */
+/*
+ * One thread began in function w, which main() calls in the main thread. So w is where the threads
+ * work, and does not count as the barrier.
+ */
 static void test_where_threads_work(void **state)
 {
 	struct enclose *e CLEANUP_PTR(enclose_free) = enclose_new();
@@ -127,8 +133,8 @@ static void test_where_threads_work(void **state)
 }
 
 /*
- * lu() contains three waits and is called from one site, so the waits themselves distinguish more
- * than the caller.
+ * lu() contains three waits and is called from one site. So the sites of the waits distinguish more
+ * barriers than the site of the call.
  */
 static void test_fewer_callers_than_waits(void **state)
 {
@@ -150,8 +156,8 @@ static void test_inlined(void **state)
 	seen(e, "!l4 s1", true, false);
 	site_is(e, "!l1 s1", false, 0, false);
 	/*
-	 * If the function is inlined into a function with several callers, it counts as one
-	 * function with that function.
+	 * Function k is inlined into a function with several callers. The two count as one
+	 * function.
 	 */
 	seen(e, "!k1 s1", false, false);
 	seen(e, "!k1 s2", false, false);
@@ -178,7 +184,7 @@ static void test_wrappers(void **state)
 	seen(e, "~c1 b1 w1", false, false);
 	seen(e, "b2 w1", true, false);
 	site_is(e, "~c1 b1 w1", false, 2, true);
-	/* The chain ends there. */
+	/* The chain ends at the wrapper. */
 	site_is(e, "~c1", false, 0, false);
 }
 

@@ -42,7 +42,9 @@ static void test_one_meeting(void **state)
 	assert_int_equal(r->nkept, 1);
 }
 
-/* Thread 1 was inside before tracing began: its first crossing has no record. */
+/*
+ * Thread 1 was already inside the barrier when tracing began, so its first crossing has no record.
+ */
 static void test_attach_in_mid_episode(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = run_new(1000);
@@ -53,8 +55,8 @@ static void test_attach_in_mid_episode(void **state)
 	assert_at_end(r, 2000, { "2 3", MODEL_INCOMPLETE, MODEL_WHY_BEFORE },
 		      { "1 2 3", MODEL_COMPLETE }, { "3 1 2", MODEL_COMPLETE });
 	/*
-	 * The missing thread had arrived before tracing began, so the release is known, and also
-	 * the start of the next phase.
+	 * The missing thread had arrived before tracing began, so it was not the last to arrive.
+	 * The release is therefore known, and with it the start of the next phase.
 	 */
 	assert_int_equal(ep(r, 1)->phase_ns, 200);
 	assert_fields(model_barrier(r->model, 0), IS(incomplete, 1), IS(episodes, 2));
@@ -89,9 +91,9 @@ static void test_attach_quick_thread(void **state)
 }
 
 /*
- * Thread 2 is known to have waited here when tracing began. In each round it arrives again before
- * thread 1, which wakes it, has left. The times alone would never show which thread's records are
- * missing.
+ * Thread 2 is known to have waited at the barrier when tracing began. In each round it arrives
+ * again before thread 1, which wakes it, has left. The times alone would never show which thread's
+ * records are missing.
  */
 static void test_attach_with_one_inside(void **state)
 {
@@ -111,9 +113,9 @@ static void test_attach_with_one_inside(void **state)
 }
 
 /*
- * Two threads waited here when tracing began. In each round they arrive again before thread 1 has
- * left. When the second episode is full, the first is still open, because these threads have only
- * now crossed for the first time. No thread is missing in the second episode.
+ * Two threads waited at the barrier when tracing began. In each round they arrive again before
+ * thread 1 has left. When the second episode is full, the first is still open, because these
+ * threads have only now crossed for the first time. No thread is missing in the second episode.
  */
 static void test_attach_with_two_inside(void **state)
 {
@@ -135,8 +137,8 @@ static void test_attach_with_two_inside(void **state)
 }
 
 /*
- * As in test_attach_with_one_inside(), but a third thread lacks a record, too, and did not wait
- * here when tracing began. Its arrival stays unknown.
+ * As in test_attach_with_one_inside(), but a third thread lacks a record, too. It did not wait at
+ * the barrier when tracing began, so its first arrival stays unknown.
  */
 static void test_attach_with_one_inside_of_two(void **state)
 {
@@ -169,21 +171,21 @@ static void test_lost_record(void **state)
 
 	rounds(r, 0, 1);
 	cross(r, 1, A, 3, 110, 132);
-	lose(r, 2); /* 120 - 134 */
+	lose(r, 2); /* the lost crossing: 120 - 134 */
 	cross(r, 3, A, 3, 130, 136);
 	rounds(r, 200, 2);
 	assert_at_end(r, 500, { "1 2 3", MODEL_COMPLETE },
 		      { "1 3", MODEL_INCOMPLETE, MODEL_WHY_LOST }, { "1 2 3", MODEL_COMPLETE },
 		      { "1 2 3", MODEL_COMPLETE });
 	assert_int_equal(member_of(ep(r, 2), 2)->work_ns, MODEL_UNKNOWN);
-	/* The missing thread may have arrived last: the start of the next phase is unknown. */
+	/* The missing thread may have arrived last, so the start of the next phase is unknown. */
 	assert_int_equal(ep(r, 2)->phase_ns, MODEL_UNKNOWN);
 	assert_int_equal(ep(r, 3)->phase_ns, 100);
 	t = thread_of(r, 2);
 	assert_fields(t, IS(lost, 1), IS(unknown_ns, 220 - 34),
 		      IS(outside_ns, 20 + (320 - 234) + (500 - 334)), IS(idle_ns, 3 * 14));
 	assert_int_equal(model_totals(r->model)->lost, 1);
-	/* Sums: 3 complete episodes of 20 + 10. */
+	/* In each of the 3 complete episodes, the waits are 20 and 10. */
 	assert_int_equal(model_barrier(r->model, 0)->wait.sum, 90);
 }
 
@@ -196,7 +198,7 @@ static void test_lost_record_quick_thread(void **state)
 	struct run *r = *state;
 
 	rounds(r, 0, 1);
-	lose(r, 1); /* 110 - 131 */
+	lose(r, 1); /* the lost crossing: 110 - 131 */
 	cross_all(r, { 2, A, 3, 120, 134 }, { 3, A, 3, 130, 136 },
 		  { 1, A, 3, 133, 240 }, /* belongs to the next episode, but arrives before 134 */
 		  { 2, A, 3, 220, 234 }, { 3, A, 3, 230, 236 });
@@ -567,15 +569,13 @@ static void test_process_shared(void **state)
 	assert_int_equal(thread_of(r, 10)->wait_ns, 20);
 	assert_int_equal(thread_of(r, 20)->wait_ns, 15);
 	assert_int_equal(model_proc(r->model, 1)->parent, 0);
-	/*
-	 * The ideal time covers both processes: thread 10 works 30 + 8, and thread 20 joins at 38.
-	 */
 	assert_int_equal(model_nprocs(r->model), 2);
 }
 
 /*
  * Processes may share memory. A thread that was alone at a shared barrier may have crossed it with
- * other processes, unless the threads of its own process have crossed it without them.
+ * other processes. This does not apply if an episode there had enough threads of its own process,
+ * so only the crossing at 0x7000 counts.
  */
 static void test_unmet(void **state)
 {
@@ -653,7 +653,7 @@ static void cross_by_hand(struct run *r, uint32_t tid, uint32_t count, uint64_t 
 
 /*
  * Two threads were seen at a user-defined barrier with a reported count of two. Then a third thread
- * arrives: the threads do not use the barrier in turn.
+ * crosses with them. So the count was wrong: the threads do not cross in pairs, in turn.
  */
 static void test_more_than_were_seen(void **state)
 {
@@ -675,7 +675,7 @@ static void test_more_than_were_seen(void **state)
 
 /*
  * The probes saw thread 3 arrive before thread 2. But thread 2 left before the next release, so
- * thread 2 was the member.
+ * thread 2, not thread 3, was a member of the earlier episode.
  */
 static void test_cyclic_forced_swap(void **state)
 {
@@ -691,10 +691,9 @@ static void test_cyclic_forced_swap(void **state)
 	assert_ep(r, 3, "2 1", MODEL_COMPLETE, 0);
 }
 
-/* Another thread reuses the number of a thread that ended. */
 /*
  * The clocks make no sense: threads that have crossed cross again at an earlier time, repeatedly,
- * and never leave. The model still ends.
+ * and never leave. The model nevertheless terminates.
  */
 static void test_cyclic_again_and_again(void **state)
 {
@@ -715,6 +714,7 @@ static void test_cyclic_again_and_again(void **state)
 	assert_in_range(members, 4, 10);
 }
 
+/* Another thread reuses the number of a thread that ended. */
 static void test_tid_reuse(void **state)
 {
 	struct run *r = *state;
@@ -781,7 +781,7 @@ static void test_incarnations(void **state)
 	assert_int_equal(model_nprocs(r->model), 2);
 	assert_int_equal(r->nkept, 3);
 	assert_ep(r, 0, "10 11", MODEL_COMPLETE, 0);
-	/* The two incarnations are two processes, each with its own order. */
+	/* The two incarnations are two processes, each with its own episodes. */
 	assert_fields(model_proc(r->model, 0), IS(episodes, 1), IS(incomplete, 1),
 		      IS(abandoned, 1));
 	assert_int_equal(model_proc(r->model, 1)->episodes, 1);
@@ -791,7 +791,7 @@ static void test_incarnations(void **state)
 
 /*
  * The first crossings of a process were not recorded, whether the process was known before (exec)
- * or not. Crossings count from the next recorded crossing.
+ * or not. The figures of the process begin when its crossings are recorded, at 100.
  */
 static void test_found_late(void **state)
 {
@@ -897,9 +897,9 @@ static void test_abandoned_counted_twice(void **state)
 }
 
 /*
- * The count is unknown, and all threads leave the second episode by a jump. The jump is reported
- * when they arrive again. This is no evidence about threads that are still in the first episode:
- * thread 3 is slow to leave it.
+ * The count is unknown, and all threads leave the second episode by a jump. The jumps are reported
+ * when these threads arrive again. They are no evidence about a thread that is still in the first
+ * episode: thread 3 is slow to leave it.
  */
 static void test_abandoned_without_a_count(void **state)
 {

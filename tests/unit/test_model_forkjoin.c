@@ -22,7 +22,7 @@ struct play {
 	uint32_t tgid, inc;
 	uint8_t fate[JOINS];
 	uint64_t taken, dropped;
-	struct forkjoin_episode *last; /* the last recorded episode */
+	struct forkjoin_episode *last; /* the last reported episode */
 	uint32_t site;
 	uint64_t below; /* offset of handles below thread pointers */
 };
@@ -205,7 +205,7 @@ static void test_ends_are_seen_later(void **state)
 	left = p->now - 10;
 	/*
 	 * The first round is reported, because its two threads are known. In the second round the
-	 * end of a thread is missing.
+	 * end of a thread has not been reported yet.
 	 */
 	assert_int_equal(p->taken, 1);
 	stop_at(p, 211, left + 5);
@@ -434,7 +434,10 @@ static void test_works_between_joins(void **state)
 		}
 	}
 	assert_int_equal(p->taken, 0);
-	/* The creator was preempted between two joins. */
+	/*
+	 * The creator is preempted between two joins of a round. After another round, both rounds
+	 * are reported.
+	 */
 	make(p, 210, 4);
 	stop(p, 210, 4);
 	join(p, 210, 2);
@@ -509,7 +512,10 @@ static void wait_for_all(struct play *p, uint64_t for_ns)
 	assert_int_equal(forkjoin_join(p->f, &j), 0);
 }
 
-/* Run three threads. They end after 3, 5 and 7 ms, or their ends are reported late. */
+/*
+ * Run three threads, and wait for all of them. They end after 3, 5 and 7 ms. The end of the last
+ * thread is reported after the wait is over.
+ */
 static void scope(struct play *p, uint32_t first)
 {
 	uint64_t began;
@@ -534,14 +540,17 @@ static void test_all_at_once(void **state)
 	assert_fields(p, IS(taken, 3), IS(last->n, 3));
 	assert_int_equal(p->last->depart_ns - p->last->arrive_ns, 7 * MS);
 	assert_int_equal(p->last->members[0].arrive_ns - p->last->arrive_ns, 3 * MS);
-	/* The last known action of the thread is just before its end. */
+	/*
+	 * This thread ends after the wait is over. Its arrival counts as at the departure, because
+	 * it cannot be later.
+	 */
 	assert_int_equal(p->last->members[2].arrive_ns, p->last->depart_ns);
 	assert_int_equal(forkjoin_untold(p->f), 0);
 }
 
 /*
- * A scope may wait several times. A wait that ends at once belongs to the round before. The last
- * wait ends the round.
+ * A scope may wait several times. A wait that returns while its threads still run does not end the
+ * round. Only the last wait ends the round.
  */
 static void test_all_with_leftovers(void **state)
 {
@@ -568,8 +577,8 @@ static void test_all_with_leftovers(void **state)
 }
 
 /*
- * A thread that arrives last at the end of a scope waits for no other thread. The threads of the
- * scope are not members of the next round, and are counted.
+ * If the creating thread arrives last at the end of a scope, it does not wait, so the scope's round
+ * is not reported. The threads of the scope are counted, and are not members of the next round.
  */
 static void test_all_come_last(void **state)
 {
@@ -596,7 +605,10 @@ static void test_all_come_last(void **state)
 	assert_int_equal(p->taken, 4);
 }
 
-/* A thread that continues is not part of a scope. */
+/*
+ * A thread runs on after a scope. It is no member of a later scope. The scope that it outlives is
+ * not reported.
+ */
 static void test_all_but_one(void **state)
 {
 	struct play *p = *state;
@@ -617,7 +629,7 @@ static void test_too_many(void **state)
 	for (uint32_t i = 0; i < 5000; i++)
 		make(p, 200 + i, 1);
 	stop(p, 200, 5000);
-	/* There are too many threads to store all of them, so the round is not complete. */
+	/* There are too many threads to store all of them, so the round is not reported. */
 	for (uint32_t i = 5000; i--;)
 		join(p, 200 + i, 1);
 	assert_int_equal(p->taken, 0);

@@ -160,8 +160,8 @@ static void test_sizes_change(void **state)
 
 /*
  * Tracing began inside an episode. In each round the worker arrives last, and resumes long after
- * the other threads. By times alone, its arrival could belong to the next episode. @counted: the
- * number that the team gives the episode shows that it belongs to this one.
+ * the other threads. By times alone, its arrival could belong to the next episode. If @counted, the
+ * records have the team's number of the episode, which shows that the arrival belongs to this one.
  */
 static void test_found_and_late(bool counted, uint32_t complete)
 {
@@ -195,8 +195,8 @@ static void test_found(void **state)
 }
 
 /*
- * The records of one thread in a complete episode are missing. No other thread takes its place in
- * the next episode.
+ * Thread 3 has no record of the first episode. Its record of the second episode does not fill the
+ * first, because it has the team's number of the second episode.
  */
 static void test_rounds_keep_apart(void **state)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check many threads. Each is found by its number, even if many numbers end in the same digits. The
- * members of large episodes are in order.
+ * Check many threads. Each thread is found by its number, even if many thread numbers end in the
+ * same digits. The members of large episodes are in order.
  */
 #include "test_model_util.h"
 
@@ -24,8 +24,8 @@ static void put(struct run *r, uint32_t inc, uint32_t tid, uint32_t seq, uint64_
 }
 
 /*
- * Return numbers that end in the same digits in any table of less than a million, consecutive
- * numbers, or the same numbers in two processes.
+ * Return the number of thread @i. The numbers of odd @i have the same last 20 bits, so they collide
+ * in any hash table with fewer entries than a million. The other numbers are consecutive.
  */
 static uint32_t tid_of(uint32_t i)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check the sums of time parts of crossings. Check that a detail stays with its member in all
- * cases. LeakSanitizer checks that dropped details are freed.
+ * Check the sums of the parts into which a thread's time is divided, such as on a CPU or blocked.
+ * Check that a detail stays with its member in all cases. LeakSanitizer checks that dropped details
+ * are freed.
  */
 #include "test_model_sim.h"
 
@@ -57,7 +58,7 @@ static void cross_with(struct run *r, uint32_t tid, uint64_t arrive, uint64_t de
 	feed_with(r, c, d);
 }
 
-/* Add a crossing that was on a CPU all the time. */
+/* Add an accounted crossing without a detail: the thread was on a CPU all the time. */
 static void cross_whole(struct run *r, uint32_t tid, uint64_t arrive, uint64_t depart)
 {
 	struct model_crossing c = crossing(tid, A, 2, arrive, depart);
@@ -66,7 +67,7 @@ static void cross_whole(struct run *r, uint32_t tid, uint64_t arrive, uint64_t d
 	run_feed(r, c);
 }
 
-/* Return a detail that identifies its thread. */
+/* Return a detail with the counter value @tag, by which a test recognises the detail. */
 static struct model_detail tagged(uint64_t tag)
 {
 	return (struct model_detail){
@@ -240,7 +241,9 @@ static void test_clipped(void **state)
 	assert_int_equal(phase_parts(detail_of(r, 1, 1)), 100);
 	assert_fields(detail_of(r, 1, 1), IS(oncpu_ns, 0), IS(fault_ns, 0), IS(inside_runq_ns, 11),
 		      IS(inside_oncpu_ns, 0));
-	/* No part of the time in the run queue exceeds the whole of it. */
+	/*
+	 * The interference is a part of the time in the run queue, so it is limited to that time.
+	 */
 	assert_fields(detail_of(r, 1, 1), IS(interference_ns, detail_of(r, 1, 1)->runq_ns),
 		      IS(inside_interference_ns, 11), IS(ncounters, MODEL_COUNTERS_MAX),
 		      IS(block.reason, MODEL_BLOCKED_OTHER),
@@ -352,7 +355,10 @@ static void test_incomplete(void **state)
 		      IS(work_ns, 10));
 }
 
-/* The start of a thread is reported after its first crossing. The model had a longer phase 0. */
+/*
+ * The start of a thread is reported after its first crossing. Until then, the model assumed a
+ * longer first phase.
+ */
 static void test_late_news(void **state)
 {
 	struct model_detail d = first;
@@ -373,7 +379,7 @@ static void test_late_news(void **state)
 /* --- details stay with their members --------------------------------------------------------- */
 
 /*
- * Crossings arrive in an order that differs from each thread's own order. The model parks their
+ * Records arrive out of the order of their sequence numbers. The model parks them with their
  * details.
  */
 static void test_parked(void **state)
@@ -452,7 +458,10 @@ static void test_pending(void **state)
 	cross_tagged(r, 2, 40, NEVER);
 }
 
-/* Records are missing, and records of an abandoned wait are dropped. */
+/*
+ * A record of thread 2 arrives long after its episode was closed. The thread's sums include it, but
+ * it is a member of no episode.
+ */
 static void test_stray(void **state)
 {
 	struct model_crossing late = crossing(2, A, 2, 12, 23);
@@ -474,10 +483,7 @@ static void test_stray(void **state)
 		      IS(sums.inside_counters[0], 13 + 41));
 }
 
-/*
- * There are more threads than the count, first with an open episode, then with single crossings,
- * and again with an open episode.
- */
+/* Three threads cross a barrier for two in turn, until one of them ends. */
 static void test_cyclic(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = run_new(0);
@@ -662,8 +668,8 @@ static void test_tail_settled(void **state)
 }
 
 /*
- * A thread that is inside at the end has no tail after its arrival. If a thread never left, its
- * tail is unknown.
+ * A thread that is inside a barrier at the end has no tail after its arrival. If a thread never
+ * left a barrier, its tail is unknown.
  */
 static void test_tail_inside(void **state)
 {
@@ -682,8 +688,8 @@ static void test_tail_inside(void **state)
 }
 
 /*
- * Tails are reported twice, after the end, or for another thread with the same number. Then the
- * model is freed with a tail that was never fetched.
+ * Tails are reported twice, after the end of the thread, or before the start of another thread with
+ * the same number.
  */
 static void test_tail_senseless(void **state)
 {
@@ -740,8 +746,8 @@ static void invent(uint64_t *seed, struct rec *rec, uint64_t work)
 		d->inside_oncpu_ns = part(seed, &wait);
 		rec->parts = *d;
 		/*
-		 * Also pass the same parts in another form, or as if measured with other
-		 * timestamps.
+		 * Sometimes pass the time on a CPU as unknown, which means the rest of the time, or
+		 * as slightly too long, as if it was measured with other timestamps.
 		 */
 		if (phase_parts(d) == work)
 			d->oncpu_ns =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check phases, sums and the longest path on programs with closed forms: the examples of POP, and
+ * Check phases, sums and the longest path against exact formulas, on the examples of POP, and on
  * the LU decomposition of E. Novillo's thesis (University of Alberta, 2002, section 3.2) with block
  * and with cyclic partitioning.
  */
@@ -185,8 +185,8 @@ static struct pop lu(uint32_t kind, uint32_t n, uint32_t threads, struct team *t
 }
 
 /*
- * Row r is updated in iterations 0 to r - 1, and the cost of iteration k is N - 1 - k: r (N - 1) -
- * r (r - 1) / 2.
+ * Row r is updated in iterations 0 to r - 1, and iteration k costs N - 1 - k. The sum of these
+ * costs is r (N - 1) - r (r - 1) / 2.
  */
 static uint64_t row_cost(uint64_t n, uint64_t r)
 {
@@ -209,7 +209,7 @@ static void lu_block(uint32_t n, uint32_t threads, double limit)
 		if (own > max)
 			max = own;
 	}
-	/* The first value is exact for this N. With growing N it tends to the limit. */
+	/* The first expected value is exact for this N. With growing N it tends to the limit. */
 	assert_fields(&p, NEAR(lb, (double)sum / threads / (double)max, 1e-12),
 		      NEAR(lb, limit, 3.0 / n));
 	/* The imbalance is entirely static: the last thread arrives last in every iteration. */
@@ -273,8 +273,9 @@ static void test_longest_path(void **state)
 	assert_int_equal(model_end_thread(r->model, PID, INC, 1, 130, "one"), 0);
 	assert_int_equal(model_finish(r->model, 300), 0);
 	/*
-	 * The paths of threads 1 and 2 join at 100. Thread 2 works 50 more, until 150. Thread 3
-	 * works 200. Their paths join at 200, and then they work 70 more.
+	 * In ideal time, barriers take no time. The paths of threads 1 and 2 join at 100. Thread 2
+	 * works 50 more, until 150. Thread 3 works 200. Their paths join at 200, and then they work
+	 * 70 more.
 	 */
 	assert_fields(model_proc(r->model, 0), IS(ideal_ns, 270), IS(elapsed_ns, 300));
 	assert_int_equal(thread_of(r, 1)->ideal_ns, 120);
@@ -339,7 +340,7 @@ static void test_barrier_sums(void **state)
 	assert_near(model_stat_stddev(&b->phase), 81.649658092772603, 1e-9);
 	assert_fields(b, IS(barrier.sum, 30), IS(wait.n, 6), IS(wait.sum, 30),
 		      IS(release.sum, 3 * 6), IS(margin_ns, 30), IS(team_min, 2), IS(team_max, 2),
-		      IS(nphases, 2), /* one phase from the start, and those from this barrier */
+		      IS(nphases, 2), /* phases from the start, and phases from this barrier */
 		      IS(phases[0].from, MODEL_NONE), IS(phases[1].from, 0),
 		      IS(phases[1].time.sum, 500), IS(phases[1].thread_ns, 1000),
 		      IS(phases[1].wait_ns, 20), IS(longest[0].phase_ns, 300),

@@ -156,8 +156,8 @@ static void test_sums(void **state)
 		      IS(folded.outside_max_ns, 5 * MS - 2 * D), IS(life_ns, 8 * 6 * MS),
 		      IS(elapsed_ns, 8 * 6 * MS));
 	/*
-	 * The ideal time follows the last arriver at A, which continues to B with the other thread:
-	 * 3 + 2 + 1.
+	 * The ideal time of a process follows the last arriver: 3 ms to A, 2 ms to B and 1 ms to
+	 * the end, without the time D that it takes to leave each barrier.
 	 */
 	assert_fields(p, IS(ideal_ns, 8 * (6 * MS - 2 * D)), IS(start_ns, begin_of(0)),
 		      IS(end_ns, begin_of(9) + 6 * MS));
@@ -179,7 +179,7 @@ static void test_sums(void **state)
 		      IS(threads[0].wait_ns, 8 * 2 * MS), IS(threads[0].last, 8),
 		      IS(threads[0].sums.known_ns, 8 * 4 * MS));
 
-	/* The two processes that lost most are unchanged. */
+	/* The two processes that lost most time are not combined with the others. */
 	for (uint32_t i = 0; i < model_nprocs(m); i++) {
 		p = model_proc(m, i);
 		if (p->processes != 1)
@@ -236,8 +236,8 @@ static void test_places(void **state)
 	assert_true(model_nbarriers(m) <= barriers + 4);
 	assert_true(model_nthreads(m) <= threads + 4);
 	/*
-	 * The remaining processes are those of the last three seconds, and those that exit before
-	 * the next check.
+	 * The entries that remain are for processes of the last three seconds, and for those that
+	 * exited since the last check.
 	 */
 	assert_true(procs < 500);
 	assert_int_equal(model_finish(m, 60 * S), 0);
@@ -250,7 +250,7 @@ static void test_places(void **state)
 
 /*
  * The model does not wait for a thread that was killed at a barrier. Open episodes are closed and
- * counted, as at the end.
+ * counted, as at the end of tracing.
  */
 static void test_unfinished(void **state)
 {
@@ -270,7 +270,10 @@ static void test_unfinished(void **state)
 	assert_int_equal(model_totals(m)->incomplete, 4);
 }
 
-/* Processes that crossed a shared barrier are not combined. Without model_keep(), no process is. */
+/*
+ * Processes that crossed a shared barrier are not combined. Without model_keep(), no processes are
+ * combined.
+ */
 static void test_kept(void **state)
 {
 	struct folded f = { 0 };

@@ -232,7 +232,7 @@ static uint32_t cyclic(uint64_t seed, unsigned loss, uint64_t skew, uint32_t *al
 	s.nthreads = 3 + rnd_to(&s.seed, THREADS_MAX - 2);
 	count = 2 + rnd_to(&s.seed, s.nthreads - 2);
 	s.loss = loss;
-	/* Run for long enough to pass the initial period without decisions. */
+	/* Run for longer than the initial period in which the model makes no decisions. */
 	s.work *= 1000;
 	s.latency *= 1000;
 	s.window *= 1000;

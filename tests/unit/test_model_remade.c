@@ -59,7 +59,7 @@ static void choose(uint32_t *team, uint32_t n)
 		while (is_in(team, i, team[i]));
 }
 
-/* Add an episode with arrivals after @from, because the barrier did not exist before. */
+/* Add an episode. All arrivals are after @from, because the barrier does not exist before. */
 static uint64_t meet(struct program *p, struct meeting *meeting, const uint32_t *team, uint32_t n,
 		     uint64_t from)
 {
@@ -78,8 +78,8 @@ static uint64_t meet(struct program *p, struct meeting *meeting, const uint32_t 
 	meeting->release = release;
 	for (uint32_t i = 0; i < n; i++) {
 		/*
-		 * Not all threads are slow. Otherwise two episodes with the same count would look
-		 * alike.
+		 * Only one member may be slow. If all were slow, two episodes with the same count
+		 * would look alike.
 		 */
 		r[i].depart = release + STEP_NS * (1 + chance(i || chance(4) ? 5 : 2000));
 		p->left[team[i]] = r[i].depart;

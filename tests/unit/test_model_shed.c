@@ -73,7 +73,10 @@ static void test_ends_there(void **state)
 	}
 }
 
-/* Earlier crossings may arrive late. A repeated report counts once. */
+/*
+ * A crossing from before the detachment may arrive late. The end of the process is reported later,
+ * and does not change the time until which it was traced.
+ */
 static void test_late(void **state)
 {
 	struct run *r = *state;
@@ -87,7 +90,7 @@ static void test_late(void **state)
 	assert_int_equal(model_nthreads(r->model), 2);
 }
 
-/* The process has ended or is unknown, so there is nothing to report. */
+/* The process has ended or is unknown, so it is not marked as detached. */
 static void test_gone(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = process_runs();
@@ -244,8 +247,8 @@ static void test_function(void **state)
 #define BARRIER (SBT_PROBE_GROUPS_NAMED + 9)
 
 /*
- * Add an arrival of a team of two at a barrier (@probe_group). If @probe_group is the group of the
- * family, the arrival is at the end of a region.
+ * Add an arrival of a team of two at a barrier of @probe_group. If @probe_group is 0, which stands
+ * for the group of the family, the arrival is at the end of a region.
  */
 static void team_comes(struct run *r, uint8_t probe_group, uint32_t tid, uint64_t arrive,
 		       uint64_t depart)
@@ -326,8 +329,8 @@ static void test_uncounted(void **state)
 }
 
 /*
- * Check the probe groups through which threads arrived at a barrier. Without a number, the group is
- * that of the family.
+ * Check the probe groups through which threads arrived at a barrier. A crossing with probe group 0
+ * counts for the group of its family.
  */
 static void test_probe_groups(void **state)
 {

@@ -134,7 +134,7 @@ static void test_the_same(void **state)
 	assert_same_stat(&y->release, &x->release);
 	assert_same_stat(&y->barrier, &x->barrier);
 	/*
-	 * The second thread began 100 after the first. Its first phase has the same length as in
+	 * The second thread began 100 ns after the first. Its first phase has the same length as in
 	 * the model that gets single crossings.
 	 */
 	assert_fields(y, IS(phase.n, x->phase.n), IS(phase.sum, x->phase.sum));
@@ -183,7 +183,10 @@ static void test_joins(void **state)
 	assert_int_equal(t.away_ns, 0);
 }
 
-/* A reused number identifies another thread. */
+/*
+ * A thread number is reused. Sums with this number are added to the thread that had it at that
+ * time.
+ */
 static void test_numbers_come_again(void **state)
 {
 	struct model *m = new_model();

@@ -71,8 +71,8 @@ static void test_meetings(void **state)
 }
 
 /*
- * Two threads that take from a queue often wait like this. Recognition needs more episodes than
- * with more threads.
+ * In each episode only two threads wait, as two threads that take from a queue often do. So
+ * recognition needs more episodes than if more threads wait.
  */
 static void test_two_wait(void **state)
 {

@@ -100,7 +100,7 @@ DEFINE_CLEANUP_PTR(run_free, struct run *)
 
 /*
  * Begin with a process that was traced from its start, so that no crossing can be missing before
- * the first.
+ * the first record.
  */
 static inline void run_launched(struct run *r, uint64_t t_ns)
 {

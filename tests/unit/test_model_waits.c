@@ -85,7 +85,7 @@ static void work_before_the_wait(void **state)
 	c = crossing(2, OTHER, 99, 2000000, 2000010);
 	assert_int_equal(waits_add(w, &late, &c), 0);
 	assert_fields(&c, IS(arrive_ns, 1000009), IS(depart_ns, 1000010));
-	/* A wait without a departure stays without a departure. */
+	/* If the record of a wait has no departure, none is made up. */
 	late.value = 2;
 	wait_at(w, OTHER, IN(2, 2), 1, 3000000, 3000010);
 	c = crossing(2, OTHER, 99, 4000000, MODEL_UNKNOWN);
@@ -239,7 +239,10 @@ static void releases(void **state)
 	assert_fields(ep(r, 1), IS(state, MODEL_INCOMPLETE), IS(why, MODEL_WHY_OTHERS));
 	assert_fields(ep(r, 2), IS(state, MODEL_INCOMPLETE),
 		      IS(why, MODEL_WHY_OTHERS | MODEL_WHY_BOUND));
-	/* Two threads waited for a thread without a record. The late thread did not wait. */
+	/*
+	 * Two threads waited for an arrival without a record. The thread that found the latch open
+	 * did not wait, so it is not counted.
+	 */
 	assert_int_equal(model_proc(r->model, 0)->arrivals_unseen, 2);
 }
 

@@ -82,8 +82,8 @@ static void test_linear_messages(void **state)
 }
 
 /*
- * One thread is late. The master has looked since 5, so it finds the arrival at the end of the
- * current look.
+ * One thread is late. The master has been looking since 5, so it finds the arrival at the end of
+ * the current look.
  */
 static void test_linear_late(void **state)
 {
@@ -255,11 +255,11 @@ static void test_fixed(void **state)
 	assert_close(time_on(&in, &m, 2), 5e6);
 	m = MACHINE("ideal", "Scheduler=cyclic");
 	assert_close(time_on(&in, &m, 2), 5e6);
-	m = MACHINE("ideal", "Scheduler=global"); /* the other processor does 1, 2 and 3 */
+	m = MACHINE("ideal", "Scheduler=global"); /* the other processor runs threads 1, 2 and 3 */
 	assert_close(time_on(&in, &m, 2), 4e6);
 }
 
-/* A delay needs no processor. The other thread computes meanwhile. */
+/* A delay needs no processor. Another thread can compute meanwhile. */
 static void test_delay(void **state)
 {
 	struct predict_machine m = MACHINE("ideal", "MipsRatio=2");
@@ -359,8 +359,8 @@ static void test_poll_interval(void **state)
 }
 
 /*
- * Processors that share memory read the data themselves, in 10 + 2 + 1000 x 1 ns, without a
- * request.
+ * A processor that shares memory with the owner of the data reads them itself, in 2 + 1000 x 0.001
+ * = 3 us, without a request.
  */
 static void test_cluster(void **state)
 {
@@ -492,9 +492,9 @@ static struct predict_input random_input(uint64_t *x, uint32_t n, bool delays, d
 }
 
 /*
- * If all costs are zero and each thread has a processor, the simulated time equals that of the
- * translation. On one processor it equals the sum of all work. Otherwise it is within Graham's
- * bounds for schedules that never leave a processor idle while a thread can run.
+ * If all costs are zero and each thread has a processor, the simulated time equals that of
+ * predict_translate(). On one processor it equals the sum of all work. Otherwise it is within
+ * Graham's bounds for schedules that never leave a processor idle while a thread can run.
  */
 static void test_random(void **state)
 {

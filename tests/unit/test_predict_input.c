@@ -99,8 +99,8 @@ static void test_parts(void **state)
 }
 
 /*
- * Time was not accounted for. The input uses wall-clock time, also for tails, and the report says
- * so.
+ * Threads' time was not accounted for. The input uses wall-clock time, also for tails, and the
+ * report says so.
  */
 static void test_wall(void **state)
 {
@@ -265,10 +265,10 @@ static void numbered(struct fixture *f, uint32_t tid, uint16_t number, uint64_t 
 }
 
 /*
- * Thread 11 has the program's number 5, and thread 12 the number 7. Thread 11 accesses data of
- * number 7 after 100 and 250 of its 400 ns on a CPU. Each marker costs half of the 20 ns of a
- * crossing. After that, it accesses data of a number that no thread has. Accesses after the last
- * episode are in the input, too.
+ * In the program's own numbering, thread 11 is number 5 and thread 12 is number 7. Thread 11
+ * accesses data of number 7 after 100 and 250 of its 400 ns on a CPU. Each marker costs 10 ns, half
+ * of a crossing. After that, thread 11 accesses data of a number that no thread has. Accesses after
+ * the last episode are in the input, too.
  */
 static void test_messages(void **state)
 {
@@ -300,8 +300,8 @@ static void test_messages(void **state)
 }
 
 /*
- * The process began 200 before its threads, and ended 90 after them, so one thread was alone. A
- * time window has no such part.
+ * The process began 200 before its threads, and ended 90 after them, so for this time one thread
+ * was alone. If the input is a time window, it has no such part.
  */
 static void test_alone(void **state)
 {

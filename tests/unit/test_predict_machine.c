@@ -28,11 +28,11 @@ static void test_built_in(void **state)
 	assert_true(i >= 4);
 	assert_null(predict_machine_text(i));
 	assert_int_equal(predict_machine_find("no such", &m), -ENOENT);
-	/* Table 3. */
+	/* values of table 3 of the paper that test_predict.c names */
 	m = machine("cm5", NULL);
 	assert_fields(&m, CLOSE(model_time, 5e3), CLOSE(startup_time, 10e3), CLOSE(byte_time, 118),
 		      CLOSE(mips_ratio, 0.41));
-	/* Table 1. */
+	/* values of table 1 of that paper */
 	m = machine("distributed", NULL);
 	assert_fields(&m, CLOSE(entry_time, 5e3), CLOSE(exit_time, 5e3), CLOSE(check_time, 2e3),
 		      CLOSE(exit_check_time, 2e3), CLOSE(model_time, 10e3), CLOSE(by_msgs, 1),

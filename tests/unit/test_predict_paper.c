@@ -57,9 +57,7 @@ static void test_linear_and_flat(void **state)
 
 		for (uint32_t k = 0; k < COUNTS; k++)
 			assert_true(speedup(&embar, (int)k) > 0.99 * (1 << k));
-		/*
-		 * Of 8 threads, the first does all the work, which takes 1000 between two episodes.
-		 */
+		/* The first of 8 threads does all the work, 50 ms before each of 10 episodes. */
 		gen_begin(&g, 8);
 		for (uint32_t k = 0; k < 10; k++) {
 			gen_work(&g, 0, 50 * MS);
@@ -158,8 +156,9 @@ static double grid_time(uint32_t n, uint32_t bytes, const struct predict_machine
 }
 
 /*
- * Figure 5, Grid on 16 processors: with the size of the whole element, bandwidth helps. The actual
- * size helps as much, and cheaper messages help more. Without costs the program is fastest.
+ * Figure 5, Grid on 16 processors: if messages have the size of the whole element, more bandwidth
+ * helps. Messages of the actual size help more, and cheaper messages of that size help even more.
+ * Without costs the program is fastest.
  */
 static void test_figure_5(void **state)
 {
@@ -208,7 +207,7 @@ static void test_mips_ratio(void **state)
 			before[b] = speedup(&c, 4);
 		}
 	}
-	/* Mgrid drops most, and Poisson least, as in graphs (iv) and the text. */
+	/* Mgrid drops most, and Poisson least, as in the paper's graphs (iv) and its text. */
 	assert_true(drop[1] < drop[3] && drop[3] < drop[4]);
 }
 
@@ -231,7 +230,7 @@ static void test_figure_7(void **state)
 	assert_true(at[0][0] > at[0][1] && at[0][1] >= at[0][2]);
 	assert_true(at[1][0] > at[1][1] && at[1][1] >= at[1][2]);
 	assert_int_equal(at[0][0], 4); /* 16 processors */
-	assert_int_equal(at[0][1], 2); /* 4 */
+	assert_int_equal(at[0][1], 2); /* 4 processors */
 	assert_int_equal(at[1][0], 2);
 	assert_int_equal(at[1][1], 0);
 }
@@ -293,7 +292,7 @@ static void test_figure_8(void **state)
 		assert_true(fastest < polled && polled < time_of(grid, n, &none));
 		assert_true(polled < time_of(grid, n, &often));
 		assert_true(polled < time_of(grid, n, &seldom));
-		/* Both run on the same machine. */
+		/* Even expensive interrupts are faster than polling. */
 		assert_true(time_of(grid, n, &dear) < polled);
 	}
 	for (uint32_t n = 8; n <= 32; n *= 2) {

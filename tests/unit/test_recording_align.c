@@ -7,7 +7,7 @@
 #include "recording/align.h"
 #include "recording/ordinal.h"
 
-/* ordinals of each clock */
+/* ordinals of MPI calls, by clock */
 static struct ordinals ordinals[3];
 
 static void input(struct align *a, uint32_t clock, const struct model_input *in)
@@ -139,7 +139,7 @@ static void test_not_counted(void **unused)
 	meet(a, 0, 10, 2, 7, 500, 700);
 	/* The rank was already running, so the number of its episode is unknown. */
 	meet(a, 1, 11, 1, 7, 1200, 1350);
-	/* A record was lost before its second episode. */
+	/* A record of this rank was lost before its second episode. */
 	begin(a, 2, 12);
 	meet(a, 2, 12, 2, 7, 1200, 1350);
 	meet(a, 2, 12, 3, 7, 1500, 1550);

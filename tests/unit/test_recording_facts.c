@@ -401,8 +401,8 @@ static void same_cycles(const struct both *b)
 #define CAUSE_AT(member)      offsetof(struct cause_env, member),
 
 /*
- * If the lists lack a member, its initializer is missing, which is an error. If there are as many
- * rows as members and no duplicates, each member has a row.
+ * If the lists lack a member, its initializer is missing, which is a compile error. If there are as
+ * many rows as members and no duplicates, each member has a row.
  */
 static void test_lists(void **state)
 {

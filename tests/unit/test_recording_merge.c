@@ -332,8 +332,8 @@ static void test_lost_records(void **unused)
 }
 
 /*
- * As above, but no number shows the loss. The recording reports it, so none of its numbers is
- * trusted.
+ * As in test_lost_records(), but no number shows the loss. The recording reports the loss, so none
+ * of its numbers is trusted.
  */
 static void test_lost_before_numbers(void **unused)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* Check the counting of calls on a communicator where memory runs out. */
+/* Check what the counting of calls on a communicator does if memory runs out. */
 #include "test_check.h"
 
 #include <errno.h>
@@ -42,7 +42,10 @@ static void test_out_of_memory(void **state)
 	(void)state;
 	assert_int_equal(take(&o, 1, 0), 0);
 	assert_int_equal(take(&o, 2, 1), -ENOMEM);
-	/* Records before these were lost, which is noted as well. */
+	/*
+	 * Before each of these records, another record was lost. Storing the loss takes another
+	 * call of hash_put().
+	 */
 	assert_int_equal(take(&o, 4, 0), 0);
 	assert_int_equal(take(&o, 6, 1), -ENOMEM);
 	assert_int_equal(take(&o, 8, 2), -ENOMEM);

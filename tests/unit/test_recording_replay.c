@@ -516,7 +516,7 @@ static void test_absurd(void **unused)
 	read_bytes("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 10, &r, &pool);
 	code_u64(&r, &v);
 	assert_true(r.failed);
-	/* A one-byte value is 300. */
+	/* A value that must fit in one byte is 300. */
 	read_bytes("\xac\x02", 2, &r, &pool);
 	code_u8(&r, &byte);
 	assert_true(r.failed);
@@ -646,7 +646,9 @@ static void test_bytes_of_flags(void **unused)
 	for (uint16_t byte = 1; byte <= UINT8_MAX; byte++) {
 		bool joins = (byte & 0xa0) == 0xa0;
 
-		/* which fields follow; the arrival and the time inside, twice their values */
+		/*
+		 * mask of the fields that follow, twice the arrival, twice the time inside, flags
+		 */
 		write_numbers(&old, (const uint64_t[]){ 0x20, 2 * 50, 2 * 7, byte }, 4);
 		same_bytes(&old, &x, &d);
 		assert_fields(&x, IS(flags, joins ? (byte & ~0x80) | MODEL_CROSSING_JOINS : byte),

@@ -120,8 +120,8 @@ static inline void recording_counter(struct recording *r, bool site, const char 
 }
 
 /*
- * Fill the batches of its sites: phases are longer or shorter than their mean by a share of up to
- * @varies, derived from @seed.
+ * Fill the batches of the recording's sites. Phases are longer or shorter than their mean by a
+ * share of up to @varies, derived from @seed.
  */
 static inline void recording_batches(struct recording *r, double varies, unsigned seed)
 {

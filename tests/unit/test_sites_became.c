@@ -88,7 +88,7 @@ static int world_new(void **state)
 	assert_int_equal(proc_image(w.pid, &w.program.image), 0);
 	assert_int_equal(proc_image(getpid(), &own), 0);
 	w.ip = (uint64_t)(uintptr_t)place - own.code + w.program.image.code + 1;
-	/* The file is now known by the numbers that the kernel reports. */
+	/* Store the device and inode numbers of the program's file as the kernel reports them. */
 	space = address_space_get(w.spaces, (uint32_t)w.pid, 1);
 	assert_non_null(space);
 	assert_int_equal(address_space_read(w.spaces, space), 0);

@@ -52,7 +52,7 @@ static void test_libraries(void **state)
 	static const struct {
 		const char *file;
 		bool known;
-		/* traits of its family; 0: the family has no functions in it */
+		/* traits of the library's family; 0: no function of a family is in this library */
 		unsigned int traits;
 	} files[] = {
 		{ "libgomp.so.1", true, FAMILY_OPENMP },

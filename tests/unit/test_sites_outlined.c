@@ -17,7 +17,7 @@ DEFINE_CLEANUP_PTR(elf_close, struct elf_file *)
 static const char source[] = ASSEMBLED_MACROS FUNCTION("task_near") FUNCTION("task_kept")
 	FUNCTION("task_by_word") FUNCTION("loop_body") FUNCTION("region") FUNCTION("region_last")
 		FUNCTION("of_both") FUNCTION("of_neither") FUNCTION("for_device")
-	/* At -O2, the load is far from the call in a loop. */
+	/* In "kept", the load is far from the call, as with -O2 if the call is in a loop. */
 	"begin near\n lea task_near(%rip), %rdi\n call GOMP_task@PLT\n ret\nend near\n"
 	"begin kept\n push %rbx\n lea task_kept(%rip), %r13\n nop\n mov %r13, %rdi\n"
 	" call GOMP_task@PLT\n pop %rbx\n ret\nend kept\n"

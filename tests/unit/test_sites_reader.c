@@ -119,7 +119,7 @@ static void test_inherits_nothing(void **state)
 	child_new(&child, false, &t);
 	snprintf(path, sizeof(path), "/proc/%d/maps", child.pid);
 	maps = fopen(path, "r");
-	/* The owner of the child may not inspect it. */
+	/* Only root may inspect the child: its owner may not. */
 	if (maps && geteuid() == 0) {
 		while (fgets(line, sizeof(line), maps)) {
 			assert_int_equal(sscanf(line, "%*s %7s", perms), 1);

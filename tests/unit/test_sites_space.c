@@ -268,8 +268,8 @@ static char *shared_pages(void *at)
 }
 
 /*
- * Shared memory has the same key whether it was read, or was reported when an ancestor made a
- * barrier there.
+ * Shared memory has the same key whether its mapping was read, or was reported by the kernel when
+ * an ancestor made a barrier there.
  */
 static void test_shared(void **state)
 {
@@ -310,8 +310,8 @@ static void test_shared(void **state)
 	assert_shared(&w, later, at, true, other_key);
 	assert_shared(&w, child, at, true, key);
 	/*
-	 * If the result differs from the report, a running process is read again. If the difference
-	 * remains, nothing is known.
+	 * If the mappings that were read differ from the kernel's report, the mappings of a running
+	 * process are read again. If the difference remains, nothing is known.
 	 */
 	m = memory_at(at);
 	assert_int_equal(address_space_note_memory(w.spaces, w.space, &m), 1);

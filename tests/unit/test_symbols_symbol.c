@@ -168,8 +168,8 @@ static void test_inlined_clang(void **state)
 }
 
 /*
- * Binutils cannot follow these references, so the same program without split DWARF is the
- * reference.
+ * Binutils cannot follow references to the files of split DWARF, so the same program without split
+ * DWARF is the reference.
  */
 static void test_split_dwarf(void **state)
 {
@@ -695,8 +695,8 @@ static void test_debuginfod(void **state)
 	close(reported[1]);
 	assert_false(asked[0]);
 	/*
-	 * The second run proves that the first run could have detected a request. Not all systems
-	 * can do this.
+	 * The second run proves that the test would have detected a request in the first run. On
+	 * systems without libdebuginfod, no run makes a request.
 	 */
 	if (!asked[1])
 		print_message("no libdebuginfod here: the test proves little\n");
@@ -728,7 +728,7 @@ static void test_damaged(void **state)
 			seed = seed * 1103515245 + 12345;
 			copy[64 + (seed >> 8) % (len - 64)] ^= (uint8_t)(1 + (seed >> 3) % 255);
 		}
-		/* From the 40th file on, the files are also cut off. */
+		/* The first 40 files are only damaged. Later files are also cut off. */
 		fd = fixture_memory(copy, i < 40 ? len : len * (i - 39) / 21);
 		err = symbol_lookup(server, fd, "damaged", work, &s);
 		assert_true(err == 0 || err == -EPIPE || err == -ETIMEDOUT);

@@ -52,7 +52,7 @@ static const char sleep_source[] =
 	"int main(int argc, char **argv)\n"
 	"{\n"
 	"	(void)argv;\n"
-	"	sink += sbrk(8192) != 0;\n" /* a heap */
+	"	sink += sbrk(8192) != 0;\n" /* creates a heap */
 	"	sink += outer(argc); /* at main */\n"
 	"	return sink;\n"
 	"}\n";
@@ -446,7 +446,10 @@ static void test_frame_pointers(void **state)
 	expect_frames(&w, sleep_source, sleep_frames);
 	world_free(&w);
 	stop(pid);
-	/* Without frame pointers, too, only the first caller is known, and no caller is guessed. */
+	/*
+	 * If the program also lacks frame pointers, leaf() is the last frame that is found. Its
+	 * caller is not guessed.
+	 */
 	fixture_run(f, "cc -g -O2 -fomit-frame-pointer " NO_TABLES " -o no0 fp.c && "
 		       "objcopy -R .debug_frame no0 no");
 	sample_sleep(f, "no", &w, &sample, &pid);

@@ -95,7 +95,7 @@ static void test_counts(void **unused)
 				      "nonvoluntary_ctxt_switches:\t5\n",
 				      &look));
 	assert_int_equal(look.switches, 12);
-	/* The text of the first field is in the name. */
+	/* The name contains the text of the field. */
 	assert_false(look_parse_status("Name:\tx\nnonvoluntary_ctxt_switches:\t5\n", &look));
 	assert_false(look_parse_status("Name:\tvoluntary_ctxt_switches:\t5\n", &look));
 }

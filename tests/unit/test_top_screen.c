@@ -310,7 +310,7 @@ static void test_order(void **state)
 	assert_row(s, 3, "slave_sort");
 	type(s, "s");
 	assert_row(s, 0, "render (99)");
-	/* Without processes each row names its process. */
+	/* If processes have no rows of their own, each row names its process. */
 	type(s, "t");
 	assert_row(s, 0, "tile_loop tiles.c:88, render (99)");
 	assert_row(s, 1, "wait_all");
