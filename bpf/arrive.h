@@ -34,7 +34,10 @@ static __always_inline struct sbt_thread *thread_traced(__u64 id, struct sbt_thr
 
 	if (UNLIKELY(armed != ARMED_ALL) && !(armed == ARMED_SELF && tgid == config.self))
 		return NULL;
-	/* A slot without incarnation was taken when its thread was created. */
+	/*
+	 * If t->inc is 0, the slot was taken when the thread was created, and this is its first
+	 * crossing.
+	 */
 	if (LIKELY(t && t->tgid == tgid && t->inc))
 		return t->proc_flags & SBT_PROC_EXCLUDED ? NULL : t;
 	slot = thread_admit(tgid, tid);
@@ -94,7 +97,9 @@ static __always_inline __u16 read_words(struct sbt_thread *t, __u64 object, __u3
 	return 0;
 }
 
-/* Find the size of the team in the barrier object or in an argument, depending on the family. */
+/*
+ * Read the size of the team from the barrier object or from an argument, depending on the family.
+ */
 static __always_inline __u16 words_of(struct pt_regs *ctx, struct sbt_thread *t,
 				      const struct sbt_spec *spec, __u32 number, __u64 object)
 {
@@ -123,8 +128,8 @@ static __always_inline __u16 words_of(struct pt_regs *ctx, struct sbt_thread *t,
 #define HANDLER_MAX_NS	    8000
 
 /*
- * Return the time if this arrival is to be timed; else 0, which handler_look() and handler_note()
- * pass on.
+ * Return the time if this arrival is to be timed, else 0. handler_look() then returns 0, too, and
+ * handler_note() notes that the handler time was not measured.
  */
 static __always_inline __u64 handler_begin(const struct sbt_thread *t)
 {

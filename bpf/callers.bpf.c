@@ -39,8 +39,8 @@ static __always_inline void sample_fill(struct sbt_callers *s, const struct sbt_
 }
 
 /*
- * Reserve room in this CPU's ring, where samples leave half to the crossings. Samples have no
- * separate ring, because a sample must be read before its crossing.
+ * Reserve room in this CPU's ring. If the ring is more than half full, return NULL: the rest is for
+ * crossings. Samples have no separate ring, because a sample must be read before its crossing.
  */
 static __always_inline void *sample_reserve(__u32 cpu, __u64 size)
 {
@@ -113,7 +113,10 @@ __noinline int callers_step(__u32 index, __u32 nth)
 	if (rule->flags & SBT_FRAME_LAST)
 		return STEP_STOP;
 	cfa = (rule->flags & SBT_FRAME_BY_FP ? w->at.fp : w->at.sp) + (__s64)rule->cfa;
-	/* Use the same limit as for a sample, so that both walks find the same callers. */
+	/*
+	 * Use the same limit as for a sample, so that user space's walk through a sample finds the
+	 * same callers.
+	 */
 	if (cfa < w->at.sp || cfa - w->from.sp > window)
 		return STEP_STOP;
 	if (rule->flags & SBT_FRAME_LINK) {

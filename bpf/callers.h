@@ -16,7 +16,7 @@ static __always_inline __u64 code_address(__u64 address)
 #endif
 }
 
-/* Set the registers as they are in the caller, at the entry of a function. */
+/* Let the walk begin in the caller of a function that was just entered. @ip: the return address. */
 static __always_inline void walk_begin(struct sbt_walk *w, struct pt_regs *ctx, __u64 ip)
 {
 	w->from.ip = code_address(ip);

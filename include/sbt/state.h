@@ -389,7 +389,8 @@ struct sbt_account {
 	__u32 tgid;
 	__u8 state; /* enum sbt_account_state */
 	__u8 reason; /* ACCOUNT_BLOCKED: enum sbt_blocked */
-	__u8 inside; /* the thread is inside a barrier, so it is known why it blocks */
+	/* the thread is inside a barrier, so there is no need to find out why it blocks */
+	__u8 inside;
 	__u8 changed; /* the thread was switched out or had a page fault since the mark */
 	/* the thread was switched out or had a page fault in the phase: `phase` holds its parts */
 	__u8 phase_changed;
