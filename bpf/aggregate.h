@@ -505,8 +505,9 @@ static __always_inline void sums_arrived(struct pt_regs *ctx, struct sbt_thread 
 }
 
 /*
- * Add the times of an episode. Only the last arriver calls this. @last and @first: the words of the
- * episode's last and first arrival, which begin and end it. @last is the full time.
+ * Add the times of an episode, which begins with its first arrival and ends with its last. Only the
+ * last arriver calls this. @last: time of the last arrival; @first: SBT_SUM_FIRST() of the first
+ * arrival, which contains the complement of its time.
  */
 static __always_inline void sums_close(struct sbt_sums *sum, struct sbt_summing *s,
 				       struct sbt_open_episodes *m, __u64 last, __u64 first)
