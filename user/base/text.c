@@ -43,7 +43,10 @@ size_t text_utf8(const uint8_t *s, size_t len, uint32_t *codepoint)
 	return n;
 }
 
-/* Return whether a terminal shows the character in its place and does nothing else. */
+/*
+ * Return whether all that a terminal does with the character is to show it at the cursor's
+ * position.
+ */
 static bool codepoint_printable(uint32_t cp)
 {
 	if (cp < 0x20 || (cp >= 0x7f && cp < 0xa0))

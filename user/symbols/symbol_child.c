@@ -343,8 +343,8 @@ static bool symbol_may_hold(int tag, bool thorough)
 	case DW_TAG_union_type:
 		return true;
 	/*
-	 * Search these only thoroughly, as they do not contain the address: entries of outlined
-	 * parts may be inside.
+	 * Search these only if @thorough is set. They do not contain the address, but the entry of
+	 * an outlined function that contains it may be inside them.
 	 */
 	case DW_TAG_subprogram:
 	case DW_TAG_lexical_block:
