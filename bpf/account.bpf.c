@@ -429,7 +429,7 @@ static __always_inline void preemption_over(struct sbt_account *a, struct sbt_co
 	a->away_seq++;
 }
 
-/* Return for how long (ns) a task had the CPU that it is leaving. */
+/* Return for how long (ns) the task that leaves the CPU had the CPU. */
 static __always_inline __u64 stint_of(struct task_struct *task)
 {
 	return task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime;
@@ -504,7 +504,7 @@ static __always_inline void switch_in(struct sbt_account *a, __u32 index, struct
  * bits are from their CPU times, because the clock is not read for them.
  */
 #define IS_TIMED(now) (!((now) >> 7 & (SBT_TIMED_EACH - 1)))
-/* Longer times (ns) are not caused by this program: the host ran something else. */
+/* Do not count a longer time (ns). This program does not cause it: the host ran something else. */
 #define TIMED_MAX_NS  50000
 
 static __noinline int timed_add(__u64 began, __u32 ends)
@@ -727,8 +727,8 @@ int on_fault_done(struct bpf_perf_event_data *ctx)
 }
 
 /*
- * A kernel without bpf_find_vma() refuses a program with a callback, even if the callback is never
- * used.
+ * For kernels without bpf_find_vma(). They refuse a program with a callback, even if the callback
+ * is never used.
  */
 SEC("?perf_event")
 int on_fault_done_nameless(struct bpf_perf_event_data *ctx)

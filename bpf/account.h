@@ -88,7 +88,8 @@ static __always_inline bool counter_read(__u32 i, struct bpf_perf_event_value *v
 
 /*
  * Do not unroll loops over counters: unrolled eight times, they would be the largest part of every
- * program. Where no counters are used, the kernel would have to remove that code again.
+ * program. Where no counters are used, the kernel would have to remove all that code when it loads
+ * the programs.
  */
 #define NOT_UNROLLED _Pragma("clang loop unroll(disable)")
 
@@ -296,7 +297,8 @@ static __always_inline void account_start(__u32 index, struct task_struct *task,
 	if (!a)
 		return;
 	/*
-	 * Two calls, separated by barrier(): for more than 1 KiB at once clang would call memset().
+	 * Two calls, separated by barrier(): for more than 1 KiB at once clang would call memset(),
+	 * which does not exist in BPF.
 	 */
 	__builtin_memset(a, 0, offsetof(struct sbt_account, blocks));
 	barrier();
@@ -341,8 +343,8 @@ static __always_inline __u64 choose(__u64 first, __u64 a, __u64 b)
 }
 
 /*
- * Return the index of the task that had the CPU for longest, among the tasks that ran instead of
- * the thread.
+ * Return the index in a->runs of the task that had the CPU for longest while the thread waited for
+ * it.
  */
 static __always_inline __u32 runs_most(const struct sbt_account *a)
 {

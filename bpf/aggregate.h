@@ -26,7 +26,7 @@
 
 /*
  * 1 if @v is larger than @than; both are below 2^63. Calculated without a jump, because the CPU
- * would often mispredict that jump.
+ * would often mispredict the jump.
  */
 #define IS_MORE(v, than) ((__u32)(((than) - (v)) >> 63))
 
@@ -170,7 +170,7 @@ static __noinline __u32 open_episodes_find(struct sbt_thread *t, __u32 count, __
 	m = bpf_map_lookup_elem(&meetings, &at);
 	if (!m)
 		return SBT_SUM_NONE;
-	/* glibc counts arrivals: some threads may have been inside when tracing began. */
+	/* Some threads may already be inside. glibc's count of arrivals shows how many. */
 	if (!old_layout && !bpf_probe_read_user(&in, sizeof(in), (void *)t->object) && in)
 		in %= count;
 	m->address = key.address;
@@ -518,7 +518,10 @@ static __always_inline void sums_close(struct sbt_sums *sum, struct sbt_summing 
 	 */
 	__u64 barrier = (last + first + 1) & SBT_SUM_NS_MASK, phase;
 
-	/* Write only on a change: other threads are about to read words of the same cache line. */
+	/*
+	 * Write these members only if they change, because other threads are about to read words of
+	 * the same cache line.
+	 */
 	if (UNLIKELY(!m->whole))
 		m->whole = 1;
 	if (UNLIKELY(m->row))
@@ -632,7 +635,10 @@ static __always_inline void sums_departed(struct sbt_thread *t, __u32 index, __u
 	sum->depart_ns = s->depart_ns = now;
 	t->arrive_ns = 0;
 	if (UNLIKELY(t->handler_ns)) {
-		/* Add the handler time of the departure: most of the cache misses are there. */
+		/*
+		 * Also add the handler time of the departure, because most of the cache misses are
+		 * there.
+		 */
 		t->handler_last = t->handler_ns + (bpf_ktime_get_ns() - now);
 		sum->handler_ns += t->handler_last;
 		sum->spent++;

@@ -65,11 +65,14 @@ static __noinline MAYBE_UNUSED int still_inside(struct pt_regs *ctx, const struc
 	if (!ctx || !t || t->entry == PT_REGS_IP(ctx))
 		return 0;
 	if (t->how & SBT_SPEC_PAIR)
-		return 1; /* the first of two functions may have returned */
+		return 1; /* the crossing of a pair goes on after the first function has returned */
 	/* An inlined wait of C++ calls no barrier. */
 	if (t->marked)
 		return t->family != SBT_FAMILY_STD && PT_REGS_SP(ctx) <= t->sp;
-	/* At the end of a region, only the OpenMP runtime calls functions. */
+	/*
+	 * While the thread waits at the end of a region, all functions that are called belong to
+	 * the OpenMP runtime.
+	 */
 	if (t->team == TEAM_JOIN)
 		return PT_REGS_SP(ctx) < t->sp;
 	return called_within(ctx, t->entry, t->sp, t->ip);
@@ -124,7 +127,7 @@ static __always_inline __u16 words_of(struct pt_regs *ctx, struct sbt_thread *t,
  * at the same call site.
  */
 #define IS_HANDLER_TIMED(t) (!(((t)->seq + (t)->tid) * 0x9e3779b1u >> 28))
-/* Longer times (ns) are not caused by this program: the host ran something else. */
+/* Do not note a longer time (ns). This program does not cause it: the host ran something else. */
 #define HANDLER_MAX_NS	    8000
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Find why a thread blocks: the reason, the holder, the waker, and the thread's location in the
- * program.
+ * Find out why a thread blocks: the reason, the holder of the lock, the thread that ends the wait
+ * (the waker), and the waiting thread's location in the program.
  */
 #ifndef BPF_BLOCK_H
 #define BPF_BLOCK_H
@@ -296,8 +296,9 @@ static __always_inline __u64 file_of_call(struct sbt_account *a, struct task_str
 		return 0;
 	dentry = BPF_CORE_READ(file, f_path.dentry);
 	/*
-	 * Files that are in no directory share an inode with all other files of their kind, and
-	 * their memory is reused at once.
+	 * Identify the file by three addresses together. One is not enough: files that are in no
+	 * directory share an inode with all other files of their kind, and the memory of a closed
+	 * file is reused at once.
 	 */
 	seen = (__u64)dentry ^ (__u64)BPF_CORE_READ(file, f_inode) << 16 ^
 	       (__u64)BPF_CORE_READ(file, f_op) << 32;
@@ -376,7 +377,10 @@ static __always_inline __u32 owner_of(__u64 addr, __u32 op, __u32 value)
 	return owner;
 }
 
-/* Threads that a process creates soon after its start have numbers that follow its own. */
+/*
+ * A number that is larger than the process's own by less than this is taken for one of its threads:
+ * threads that a process creates soon after its start have such numbers.
+ */
 #define THREADS_NEAR 4096
 
 /*
@@ -516,8 +520,8 @@ static __always_inline void holder_activity(struct sbt_block *b, struct sbt_acco
 
 	b->holder = a->holder;
 	/*
-	 * A holder that is inside the barrier does not delay this thread. On the contrary, the
-	 * holder waits for this thread.
+	 * A holder that is inside a barrier does not delay this thread. On the contrary, the holder
+	 * waits for this thread.
 	 */
 	if (!h || h->inside || h->rest_ns > a->since_ns)
 		return;
@@ -532,7 +536,8 @@ static __always_inline void holder_activity(struct sbt_block *b, struct sbt_acco
  * The current task @waker, which held no lock, ended the wait of the thread in slot @index. If this
  * wait is the one that is kept for its reason in `blocks`, note there the waker, and what the waker
  * did since this thread began to wait. If waits for the same object timed out before, the time
- * counts from the first of them. Global for the same reason as past_around().
+ * counts from the first of them. Global, so that the verifier checks it once and not for each
+ * caller.
  */
 __noinline int waker_activity(__u32 index, __u32 waker, __u64 now)
 {
@@ -566,10 +571,13 @@ __noinline int waker_activity(__u32 index, __u32 waker, __u64 now)
 		return 0;
 	}
 	p = past_at(of);
-	/* If the waker rests, or has rested since the wait began, nothing is known. */
+	/* If the waker rests, or has rested since the wait began, it is not known what it did. */
 	if (!since || !p || h->inside || h->busy || h->rest_ns > since)
 		return 0;
-	/* The waker runs: sometimes the kernel delivers no event for a switch. */
+	/*
+	 * The waker is running now, even if its account says otherwise: sometimes the kernel
+	 * delivers no event for a switch.
+	 */
 	if (h->state != ACCOUNT_RUNNING) {
 		found_running(h);
 		past_note(of);
@@ -784,7 +792,7 @@ static __noinline int block_begin(struct sbt_account *a, struct task_struct *pre
 	if (!a->tried_ns || a->reason != reason || a->block_at.key != before)
 		a->tried_ns = now;
 	a->block_stack = stack_key(a, regs, &call, now);
-	/* With -a all processes have the same probes. */
+	/* With -a all processes have the same probes, so there is nothing to report. */
 	if (a->event && config.discover && !config.system)
 		unprobed_wait(a->tid, now);
 	return 0;
@@ -833,7 +841,10 @@ static __always_inline bool block_leads(struct sbt_account *a, struct sbt_block 
 	return true;
 }
 
-/* End the block of the thread in slot @index. Global for the same reason as occupancy_sum(). */
+/*
+ * End the block of the thread in slot @index. Global, so that the verifier checks it once and not
+ * for each caller.
+ */
 __noinline int block_end(__u32 index, __u64 now, __u32 waker)
 {
 	struct sbt_account *a = bpf_map_lookup_elem(&accounts, &index);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Find the callers of the caller. For each return address, the unwind tables say where the caller's
- * return address is. User space reads this rule from the tables, and passes it to this program. As
- * long as there is no rule for an address, a copy of part of the stack is sent with the crossing,
- * and user space finds the callers in it. So the first crossings have the same call site as later
- * crossings.
+ * Find the callers of a call site. For the code at each return address, the unwind tables say where
+ * the next return address is on the stack. User space reads this rule from the tables, and passes
+ * it to this program. As long as there is no rule for an address, a copy of part of the stack is
+ * sent with the crossing, and user space finds the callers in it. So the first crossings have the
+ * same call site as later crossings.
  */
 #include "callers.h"
 
@@ -15,7 +15,7 @@ static __always_inline __u32 stack_bytes(void *to, __u64 sp, __u32 most)
 {
 	if (!bpf_probe_read_user(to, most, (void *)sp))
 		return most;
-	/* Near the stack's beginning there are fewer bytes to copy. */
+	/* Near the stack's beginning there are fewer bytes, so try smaller sizes. */
 	if (!bpf_probe_read_user(to, most / 4, (void *)sp))
 		return most / 4;
 	return bpf_probe_read_user(to, most / 16, (void *)sp) ? 0 : most / 16;

@@ -186,7 +186,7 @@ static __noinline int candidate_write(struct sbt_thread *t, __u64 depart_ns, __u
 	return 0;
 }
 
-/* Note the arrival at a known barrier, with the data of the wait. */
+/* Note the arrival at an object that is known to be a barrier, with the data in t->waiting. */
 static __noinline int found_barrier_arrive(struct sbt_thread *t, __u32 index)
 {
 	if (!t)
@@ -226,7 +226,10 @@ static __always_inline bool is_inside(struct pt_regs *ctx, struct sbt_thread *t,
 		return false;
 	if (t->family != SBT_FAMILY_COND || called_within(ctx, t->entry, t->sp, t->ip))
 		return true;
-	/* The earlier call never returned. */
+	/*
+	 * The thread is in another call now, so the earlier call never returned: abandon its
+	 * crossing.
+	 */
 	crossing_write(index, t->tid, 0, bpf_ktime_get_ns());
 	return false;
 }
@@ -534,7 +537,10 @@ static __always_inline __u64 syscall_arg(struct pt_regs___kernel *regs, __u32 n)
 #if defined(__TARGET_ARCH_arm64)
 	__u64 all[4] = {};
 
-	/* regs[0] still holds the first argument, unless the kernel has restarted the call. */
+	/*
+	 * At the entry, regs[0] still holds the first argument. It does not if the kernel has
+	 * restarted the call.
+	 */
 	bpf_probe_read_kernel(all, sizeof(all), &regs->regs);
 	return all[n & 3];
 #else

@@ -162,7 +162,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	fresh.inc = incarnation(now);
 	fresh.flags = flags & (SBT_PROC_BY_EXIT | SBT_PROC_FRESH);
 	if (bpf_map_update_elem(&procs, &ctgid, &fresh, BPF_ANY))
-		return 0; /* the loss is counted at the child's first crossing */
+		return 0; /* no room for the child; its loss is counted at its first crossing */
 	thread_begin(child, ctid, ctgid, ACCOUNT_RUNNABLE, now);
 	e = event_new(SBT_REC_FORK, now);
 	if (e) {

@@ -355,7 +355,7 @@ static __noinline int region_leave_at(struct pt_regs *ctx, int by)
 	}
 	if (!r)
 		return 0;
-	/* On Linux 5.10 atomics return no value. */
+	/* Read the value separately, because on Linux 5.10 atomics return no value. */
 	__sync_fetch_and_add(&r->masters, -1);
 	if (*(volatile __u32 *)&r->masters == 0)
 		bpf_map_delete_elem(&regions, &key);
@@ -407,7 +407,10 @@ static __noinline int outlined_alone(struct pt_regs *ctx, __u64 fn)
 	 */
 	if (p && p->tasks_inc == p->inc)
 		__sync_fetch_and_add(&p->looks, 2);
-	/* Entries at the same time may be counted only once, because this is not atomic. */
+	/*
+	 * This is not atomic, so two entries at the same time may be counted only once. This is
+	 * harmless.
+	 */
 	*known += SBT_OUTLINED_ALONE;
 	/*
 	 * Report after SBT_OUTLINED_ALONE_MAX entries, and again after each further

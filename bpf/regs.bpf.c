@@ -16,7 +16,7 @@ __u32 wanted; /* the process, in the reader's PID namespace */
 
 struct return_instance {
 	unsigned long orig_ret_vaddr;
-	bool chained; /* not 0: it shares its place on the stack with the next instance */
+	bool chained; /* true: it shares its place on the stack with the next instance */
 	struct return_instance *next;
 };
 

@@ -207,7 +207,10 @@ static __always_inline void counters_undo(__u32 index)
 
 	for (i = 0; c && i < SBT_COUNTERS_MAX; i++)
 		c->mark[i].counter -= c->phase[i];
-	/* A scaled value cannot be subtracted from the count. */
+	/*
+	 * A scaled value cannot be subtracted from the count, so such a counter is unknown in this
+	 * phase.
+	 */
 	if (c)
 		c->unknown |= c->scaled;
 }

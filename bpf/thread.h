@@ -230,7 +230,10 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 
 #define PAGE_OF(address) ((address) >> 12)
 
-/* Return whether a return probe has replaced this return address. */
+/*
+ * Return whether this return address is that of the trampoline, by which a return probe replaces
+ * the real one.
+ */
 static __always_inline bool is_trampoline(__u64 address)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();

@@ -50,8 +50,8 @@ struct sbt_arg {
 /* The purpose of a probe: it decides which programs are attached, and what they do. */
 enum sbt_role {
 	SBT_ROLE_BARRIER, /* a function: its entry is the arrival, its end the departure */
-	SBT_ROLE_MAKER, /* creates a barrier object */
-	SBT_ROLE_REGION, /* begins and ends a parallel region; see "OpenMP" below */
+	SBT_ROLE_MAKER, /* a function that creates a barrier object */
+	SBT_ROLE_REGION, /* a function that begins and ends a parallel region; see "OpenMP" below */
 	/*
 	 * The function that the threads of a region run. When a thread leaves it, it arrives at the
 	 * join.
@@ -73,8 +73,11 @@ enum sbt_role {
 	 * `object`: owner of the data; `words`: number of bytes.
 	 */
 	SBT_ROLE_MARK_ACCESS,
-	SBT_ROLE_TASK, /* creates an OpenMP task */
-	SBT_ROLE_TURN, /* returns when it is the thread's turn: OpenMP's critical, ordered, locks */
+	SBT_ROLE_TASK, /* a function that creates an OpenMP task */
+	/*
+	 * a function that returns when it is the thread's turn (OpenMP's critical, ordered, locks)
+	 */
+	SBT_ROLE_TURN,
 	/*
 	 * A function that waits on a semaphore. If threads seem to synchronize by semaphores, the
 	 * report mentions these.

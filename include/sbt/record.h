@@ -86,7 +86,8 @@ enum sbt_record_type {
 	 * depart_ns equals arrive_ns, also in crossings of discovered barriers.
 	 */
 	SBT_REC_CANDIDATE = 12,
-	SBT_REC_CALLERS = 13, /* struct sbt_callers: the callers of a crossing that follows */
+	/* struct sbt_callers: a stack sample that shows the callers of a crossing that follows */
+	SBT_REC_CALLERS = 13,
 	/*
 	 * struct sbt_crossing, but no crossing: a conceptual phase of a thread begins or ends
 	 * (`mark`) at `label`, at depart_ns. Its parts and counters are those of the thread's phase
@@ -144,7 +145,8 @@ enum sbt_record_type {
 #define SBT_RESULT_VALUE  0x1fff
 
 /* sbt_crossing.flags */
-#define SBT_CROSSING_ABANDONED 0x01 /* never returned: longjmp, exception, cancellation or exit */
+/* the call never returned: longjmp, exception, cancellation or exit */
+#define SBT_CROSSING_ABANDONED 0x01
 #define SBT_CROSSING_NO_WORDS  0x02 /* the barrier object could not be read: the count is unknown */
 /* the return address could not be read: the call site is unknown */
 #define SBT_CROSSING_NO_IP     0x04

@@ -329,7 +329,8 @@ enum sbt_account_state {
 /*
  * A thread that is switched out SBT_REST_SWITCHES times within SBT_REST_NS, and crosses no barrier
  * meanwhile, is not accounted for until the end of these SBT_REST_NS. During this rest its waits
- * have no reasons. With counters no thread rests, because a counter needs every switch.
+ * are not attributed to reasons. With counters no thread rests, because a counter needs every
+ * switch.
  */
 #define SBT_REST_SWITCHES 2000
 #define SBT_REST_NS	  1000000000ULL
@@ -803,7 +804,7 @@ struct sbt_sum {
 /* Identifies a thread at a call site. Key of the map `sums_at`. */
 struct sbt_sums_key {
 	__u64 ip;
-	__u64 born_ns; /* first arrival of the thread: thread numbers are reused */
+	__u64 born_ns; /* first arrival of the thread; needed because thread numbers are reused */
 	/*
 	 * Inode of the file that contains the code at `ip`, as in /proc/PID/maps; 0: no file. The
 	 * address alone is no key, because addresses are reused.
@@ -844,8 +845,8 @@ struct sbt_sums {
 	 */
 	__u64 partial;
 	/*
-	 * Number of crossings in `partial` at barriers that processes share: the members of such
-	 * barriers are not known here. Also counts barriers that could not be read or had no slot.
+	 * Number of crossings in `partial` at barriers with unknown members: processes share the
+	 * barrier, or it could not be read, or it had no slot.
 	 */
 	__u64 unmet;
 	/* number of incomplete episodes that this thread left as the first thread */
@@ -914,22 +915,24 @@ struct sbt_open_episodes {
 	__u64 address;
 	__u32 count;
 	/*
-	 * Number of threads that were inside when the object was first seen: they are not in its
-	 * first episode.
+	 * Number of threads that were inside the barrier when the object was first seen. Their
+	 * arrivals were not seen, so the first episode is incomplete.
 	 */
 	__u32 begun;
 	__u64 arrivals;
 	/* 1 + the last episode that a thread left before all members had arrived; 0: none */
 	__u64 partial;
 	__u32 row; /* number of such episodes in direct succession */
-	__u32 whole; /* an episode was seen from its first arrival to its last */
+	__u32 whole; /* not 0: an episode was seen from its first arrival to its last */
 	__u32 shift; /* log2 of count; SBT_SUM_NONE: count is no power of two */
-	__u32 counts; /* the object's first word is the number of threads that have arrived */
-	__u32 look; /* compare that word with `arrivals`, which may be wrong */
+	__u32 counts; /* not 0: the object's first word counts arrivals (glibc from 2.25 on) */
+	__u32 look; /* not 0: compare that word with `arrivals`, which may be wrong */
 	__u32 off; /* by how much `arrivals` and that word differ */
 	__u64 off_ns; /* since when they differ by that much (ns) */
 	__u64 torn; /* 1 + the first of two episodes that were merged; 0: none */
-	/* a thread arrived and never left, so the apparent last arriver may not be the last */
+	/*
+	 * not 0: a thread arrived and never left, so an apparent last arriver may not be the last
+	 */
 	__u32 doubted;
 	__u32 pad;
 	__u64 owner; /* the process, inc << 32 | tgid; 0: the slot is free */
@@ -948,8 +951,8 @@ struct sbt_open_episodes {
 #define SBT_SUM_NS_BITS		   48
 #define SBT_SUM_NS_MASK		   ((1ULL << SBT_SUM_NS_BITS) - 1)
 /*
- * The episode's number in the upper bits of a word. It is not 0, unlike a word that was not written
- * yet.
+ * The upper bits of a word: the episode's number plus 1. So they differ from those of a word that
+ * was not written yet, which is 0.
  */
 #define SBT_SUM_EPISODE(episode)   ((__u64)((episode) + 1) << SBT_SUM_NS_BITS)
 #define SBT_SUM_LAST(episode, ns)  (SBT_SUM_EPISODE(episode) | ((__u64)(ns)&SBT_SUM_NS_MASK))
@@ -995,7 +998,8 @@ struct sbt_config {
 	__u16 plain_counters;
 	/* One bit per plain counter of context switches, which the account knows anyway. */
 	__u16 switch_counters;
-	__u16 fault_counters; /* the same for page faults */
+	/* one bit per plain counter of page faults, which the account counts, too */
+	__u16 fault_counters;
 	__u64 cgroup_id;
 	char comm[SBT_COMM_LEN];
 };

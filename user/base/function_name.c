@@ -122,9 +122,9 @@ static char *put(char *to, const char *s, size_t n)
 }
 
 /*
- * Shorten Rust's "<type as trait>::function". Shorten the type, the trait and the function, but
- * keep "<type as trait>", because it distinguishes the function from others with the same name. The
- * name never gets longer, so this works in place.
+ * Shorten a Rust name of the form "<type as trait>::function". Shorten each of its three parts, but
+ * keep all of them, because the type and the trait distinguish the function from others with the
+ * same name. The name never gets longer, so this works in place.
  */
 static bool leave_out_of_trait(char *name)
 {

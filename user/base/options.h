@@ -66,7 +66,7 @@ struct options {
 
 	uint64_t hang_ns; /* --hang; 0: do not report hangs */
 	double delay_s;
-	double duration_s; /* 0: until the end */
+	double duration_s; /* --duration, in seconds; 0: no limit */
 	const char *cgroup;
 	const char *comm;
 	const char *user;

@@ -72,8 +72,8 @@ static uint32_t columns(const struct progress *p)
 }
 
 /*
- * Return how many bytes of @s fit into @columns, if each character takes one column. The last
- * column stays free so that the line does not wrap.
+ * Return how many bytes of @s fit into a line of @columns columns, if each character takes one
+ * column. The last column stays free so that the line does not wrap.
  */
 static size_t fitting(const char *s, uint32_t columns)
 {

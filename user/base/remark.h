@@ -3,7 +3,8 @@
 /*
  * Remarks: what a reader of the report must know besides the numbers, such as what the user
  * requested but sbt-trace did not find, and what was traced only partly or not at all. There is one
- * list per run, in the order of time. Every report format and the recording contain it.
+ * list per run, in the order in which the remarks were made. Every report format and the recording
+ * contain it.
  */
 #ifndef BASE_REMARK_H
 #define BASE_REMARK_H
@@ -18,7 +19,7 @@
 #define REMARKS_MAX 512
 
 struct remark {
-	const char *kind; /* lower_snake; fields.c lists all kinds */
+	const char *kind; /* a name in lower_snake_case; user/emit/fields.c lists all kinds */
 	uint32_t pid; /* process that the remark is about; 0: no particular process */
 	const char *text; /* a printable sentence without its full stop */
 };

@@ -10,8 +10,8 @@
 size_t text_utf8(const uint8_t *s, size_t len, uint32_t *codepoint)
 {
 	/*
-	 * For sequences of 1 to 4 bytes: the mask and the fixed bits of the first byte, and the
-	 * smallest code point.
+	 * For sequences of 1 to 4 bytes: the fixed bits of the first byte, their mask, and the
+	 * smallest code point that needs this length.
 	 */
 	static const struct {
 		uint8_t mask, bits;

@@ -25,7 +25,7 @@
 /* longest wait for an answer; it is long because other tasks may take most of the child's CPU */
 #define LONGEST_MS 60000
 #define SLICE_MS   2 /* interval between two checks of the child's CPU time */
-#define STEP_NS	   100000 /* a child that has used this much more CPU time makes progress */
+#define STEP_NS	   100000 /* CPU time (ns) that counts as progress of the child */
 /*
  * Longest wait for a child to exit. A killed child exits at once. If this process may not kill the
  * child, the kernel kills it when this process exits (PR_SET_PDEATHSIG).

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The state of one thread, read from /proc/PID/task/TID and the process's memory while the thread
- * runs. Everything may be out of date when it is returned, and all texts are untrusted.
+ * The state of one thread, read from /proc/PID/task/TID and from the process's memory, without
+ * stopping the thread. Everything may be out of date when it is returned, and all texts are
+ * untrusted.
  */
 #ifndef TARGET_LOOK_H
 #define TARGET_LOOK_H
@@ -39,8 +40,8 @@ int look_thread(int pid, int tid, struct look *out);
 int look_again(int pid, int tid, struct look *out);
 
 /*
- * Parsers of the files in /proc/PID/task/TID. Pure. The texts are NUL-terminated. They return false
- * if a text cannot be parsed.
+ * Parsers of the files in /proc/PID/task/TID. Pure. Each takes the NUL-terminated text of a file,
+ * and returns false if the text cannot be parsed.
  */
 /* The file stat: "TID (comm) S ...". comm may contain any characters, even ") " and newlines. */
 bool look_parse_stat(const char *text, struct look *out);
@@ -73,7 +74,8 @@ enum look_wait {
 	LOOK_IO,
 	LOOK_SLEEP,
 	LOOK_CHILD,
-	LOOK_NOTHING, /* the call does not block, or its number is unknown */
+	/* the thread is in no call, or in one that does not block, or the call is unknown */
+	LOOK_NOTHING,
 };
 
 /*

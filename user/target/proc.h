@@ -54,8 +54,8 @@ int proc_image(int pid, struct proc_image *image);
  */
 int proc_tgid(int pid, int *tgid);
 /*
- * Read the address of the futex word on which a thread is blocked: 0 if it is not blocked on a
- * futex, UINT64_MAX if it runs. Return 0, -ESRCH or another -errno.
+ * Set *@address to the address of the futex word on which the thread is blocked: 0 if it is not
+ * blocked on a futex, UINT64_MAX if it is not blocked at all. Return 0, -ESRCH or another -errno.
  */
 int proc_waits_at(int pid, int tid, uint64_t *address);
 /*
