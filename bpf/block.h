@@ -61,9 +61,9 @@ static __always_inline bool comm_differs(const char *a, const char *b)
 }
 
 /*
- * For each thread number modulo NAMED, the task whose name was read last. Its name is not read
- * again for a while: most tasks that delay other tasks delay them repeatedly, and reading a name
- * costs more than all other work in a switch.
+ * Indexed by thread number modulo NAMED: the task that was named last. Its name is not read again
+ * for a while: most tasks that delay other tasks delay them repeatedly, and reading a name costs
+ * more than all other work in a switch.
  */
 #define NAMED	  256
 /* Read the name of a task or a file, or look up a stack, again after this time (ns). */

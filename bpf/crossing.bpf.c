@@ -48,7 +48,7 @@ __noinline int thread_admit(__u32 tgid, __u32 tid)
 
 /*
  * Number of words before the phase of a std::barrier in which its beginning is searched for. The
- * completion function, whose size is not known, lies between the two.
+ * completion function lies between the two, and its size is not known.
  */
 #define STD_SEARCHED 16
 

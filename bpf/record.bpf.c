@@ -151,7 +151,7 @@ static __always_inline void account_leave(struct sbt_account *a)
 }
 
 /*
- * --aggregate: abandon a crossing whose departure was not seen. This function must not use atomics
+ * --aggregate: abandon a crossing if its departure was not seen. This function must not use atomics
  * that return a value, because kernels without such atomics also load it.
  */
 static __noinline int sums_abandon(struct sbt_thread *t, __u64 now)

@@ -97,8 +97,8 @@ int thread_regs(struct bpf_iter__task *ctx)
 }
 
 /*
- * Two arrays, indexed by the probe's cookie. For each probe: the thread whose hits are counted, and
- * the number of these hits.
+ * Two arrays, indexed by the probe's cookie. For each probe: the thread for which hits are counted,
+ * and the number of its hits.
  */
 __u32 watched[SBT_REGS_RETURNED];
 __u64 returned[SBT_REGS_RETURNED];

@@ -62,9 +62,9 @@ static __noinline int sums_look_up(struct pt_regs *ctx, struct sbt_thread *t, __
 #define HANDLER_UNSEEN_NS 60
 
 /*
- * Like arrive(), but only for functions whose first argument is the barrier object, if this object
- * holds the number of members. @t: the result of thread_find() for the current thread; @id: tgid <<
- * 32 | tid.
+ * Like arrive(), but only for functions with the barrier object as their first argument, if this
+ * object holds the number of members. @t: the result of thread_find() for the current thread; @id:
+ * tgid << 32 | tid.
  */
 static __always_inline int sums_arrive(struct pt_regs *ctx, __u64 id, struct sbt_thread *t,
 				       __u32 index)

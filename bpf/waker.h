@@ -94,8 +94,8 @@ static __always_inline bool ends_waits(const struct user_call *call, __u32 reaso
 }
 
 /*
- * Return the number of the current thread if it ends the wait of @task, whose account is @a; 0: it
- * does not, or this is not certain.
+ * Return the number of the current thread if it ends the wait of @task (@a is the account of
+ * @task); 0: it does not, or this is not certain.
  */
 static __always_inline __u32 waker_of(const void *ctx, const struct sbt_account *a,
 				      struct task_struct *task, __u64 now)

@@ -71,9 +71,9 @@ struct sbt_proc {
 };
 
 /*
- * A process whose useless probe hits reach SBT_LOOKS_MAX within SBT_LOOKS_NS (a second) is reported
- * to user space (SBT_REC_HOT). A thread adds its hits to those of the process in steps of
- * SBT_LOOKS_STEP.
+ * If the useless probe hits of a process reach SBT_LOOKS_MAX within SBT_LOOKS_NS (a second), the
+ * process is reported to user space (SBT_REC_HOT). A thread adds its hits to those of the process
+ * in steps of SBT_LOOKS_STEP.
  */
 #define SBT_LOOKS_MAX  2000
 #define SBT_LOOKS_STEP 16
@@ -504,8 +504,8 @@ struct sbt_account {
 };
 
 /*
- * Number of threads whose recent past is kept (past.h). The past shows what a thread did while
- * another thread waited for it. A power of two.
+ * Number of threads for which the recent past is kept (past.h). The past shows what a thread did
+ * while another thread waited for it. A power of two.
  */
 #define SBT_PASTS 4096
 

@@ -9,8 +9,8 @@
 #define BRACKETS 64
 
 /*
- * If @s begins with an operator whose signs are brackets or arrows, such as "operator<<", return
- * its length in bytes, else 0. @from is the beginning of the name that contains @s.
+ * If @s begins with an operator with brackets or arrows, such as "operator<<", return its length in
+ * bytes, else 0. @from is the beginning of the name that contains @s.
  */
 static size_t operator_length(const char *from, const char *s)
 {
