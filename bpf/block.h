@@ -861,8 +861,9 @@ __noinline int block_end(__u32 index, __u64 now, __u32 waker)
 	ns = now - a->since_ns;
 	a->times[(SBT_TIME_BLOCKED + reason) & 7] += ns;
 	/*
-	 * If @now is before since_ns, the waker read the clock before the thread went to sleep. The
-	 * sum above stays correct, but the block has no length of its own.
+	 * Blocks inside a barrier are not noted. If @now is before since_ns, the waker read the
+	 * clock before the thread went to sleep. Then the sum above stays correct, but there is no
+	 * block to note.
 	 */
 	if (a->inside || now < a->since_ns)
 		return 0;

@@ -564,7 +564,7 @@ struct sbt_counting {
 	 */
 	__u64 away[SBT_COUNTERS_MAX];
 	__u64 out[SBT_COUNTERS_MAX]; /* the CPU's counts when the thread was switched out */
-	/* one bit per counter: see struct sbt_counters; since the last departure */
+	/* one bit per counter, as in struct sbt_counters, since the last departure */
 	__u8 scaled, unknown;
 	__u8 pad[6];
 };

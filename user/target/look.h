@@ -74,7 +74,10 @@ enum look_wait {
 	LOOK_IO,
 	LOOK_SLEEP,
 	LOOK_CHILD,
-	/* the thread is in no call, or in one that does not block, or the call is unknown */
+	/*
+	 * the thread is in no call, or in one that does not block, or the number of its call is
+	 * unknown
+	 */
 	LOOK_NOTHING,
 };
 
