@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Handle the scheduler's events of traced threads: a thread gets a CPU, waits for a CPU, or blocks
- * for some reason. Events of other threads cost one look-up in `marks`. If an event is missed, the
- * time that it would have explained stays unattributed.
+ * Handle the scheduler's events for traced threads: a thread gets a CPU, becomes ready and waits
+ * for a CPU, or blocks. Events of other threads cost one look-up in `marks`. If an event is missed,
+ * the time that it would have explained stays unattributed.
  */
 #include <linux/bpf_perf_event.h>
 
@@ -13,8 +13,8 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /*
- * Indexed by a CPU's number modulo SBT_WATCHED: 1 if threads may wait for such a CPU. A switch on
- * any other CPU costs only this look-up.
+ * Indexed by a CPU's number modulo SBT_WATCHED: 1 if traced threads may wait for a CPU with this
+ * index. A switch on any other CPU costs only this look-up.
  */
 #define SBT_WATCHED 512
 static __u8 watched[SBT_WATCHED];
@@ -25,9 +25,10 @@ static __u8 watched[SBT_WATCHED];
 #define GROUP_LEVELS 4
 
 /*
- * Return the task's present or last run queue; NULL: this kernel does not show it. Call it once in
- * a program, as soon as it is certain that the program needs it. For each read of a pointer from
- * one of the program's own arguments, the verifier searches all types of the kernel four times.
+ * Return the task's present or last run queue; NULL: this kernel does not show it. Call this
+ * function once in a program, as soon as it is certain that the program needs the queue. For each
+ * read of a pointer from one of the program's own arguments, the verifier searches all types of the
+ * kernel four times.
  */
 static __always_inline struct cfs_rq *queue_of(struct task_struct *task)
 {
@@ -63,7 +64,7 @@ static __always_inline __u64 throttled_time(struct cfs_rq *queue)
 	return sum;
 }
 
-/* Note that the thread waits from now on: for a CPU, or for its cgroup's next share of time. */
+/* Note that the thread waits from now on: for a CPU, or until its cgroup's CPU quota is renewed. */
 static __always_inline void wait_begin(struct sbt_account *a, struct cfs_rq *queue, __u32 cpu,
 				       __u64 now)
 {
@@ -142,12 +143,12 @@ static __always_inline __u64 throttled_of(const struct sbt_account *a, struct cf
 
 	if (a->throttled_mark != THROTTLED_UNKNOWN)
 		throttled = throttled_time(queue) - a->throttled_mark;
-	/* The task has moved to another cgroup since its wait began. */
+	/* A negative difference: the task has moved to another cgroup since its wait began. */
 	if ((__s64)throttled < 0)
 		throttled = 0;
 	/*
-	 * The kernel counts no throttled time for a task that was preempted when its cgroup's time
-	 * was used up.
+	 * The kernel counts no throttled time if the task was preempted because its cgroup's quota
+	 * was used up. Then count the whole wait.
 	 */
 	if (!throttled && a->was_throttled)
 		throttled = ns;
@@ -173,8 +174,9 @@ static __always_inline void fault_stop(struct sbt_account *a, __u64 now)
 }
 
 /*
- * Handle a thread in a page fault that leaves its CPU. If the program is at another location now
- * than at the fault, the fault has failed, and the time since then is not counted as fault time.
+ * Handle a thread that leaves its CPU during a page fault. If the thread is at another location in
+ * the program than at the fault, the fault is over: it has failed, and its time is not counted as
+ * fault time.
  */
 static __noinline int fault_out(struct sbt_account *a, struct task_struct *prev, __u64 now)
 {
@@ -259,18 +261,21 @@ static __noinline bool rest_begin(struct sbt_account *a, __u64 now)
 		return false;
 	a->state = ACCOUNT_RESTING;
 	a->rest_ns = a->recent_from_ns + SBT_REST_NS;
-	/* Count one tick more, because the next tick may come at any moment. */
+	/*
+	 * Count one tick more, because the next tick may come at any moment: rest_clock() must not
+	 * be ahead of the time.
+	 */
 	a->ticks_from = now - (bpf_jiffies64() + 1) * config.tick_ns;
 	a->off = 1;
 	a->holder = 0;
-	a->steal_at = 0; /* it may move to another CPU */
+	a->steal_at = 0; /* the thread may move to another CPU */
 	count_add(rested_ns, bpf_get_smp_processor_id(), a->rest_ns - now);
 	return true;
 }
 
 /*
- * Return the present time as the kernel's ticks show it: a few ms late at most, and never early.
- * For a resting thread, reading the clock would take longer than all other work.
+ * Return the present time as the kernel's ticks show it: at most a few ms behind the clock, and
+ * never ahead of it. For a resting thread, reading the clock would take longer than all other work.
  */
 static __always_inline __u64 rest_clock(const struct sbt_account *a)
 {
@@ -283,8 +288,8 @@ static __always_inline bool is_resting(const struct sbt_account *a)
 }
 
 /*
- * Handle a thread that leaves a CPU after its rest. The kernel's own data show since when it had
- * that CPU.
+ * Handle a thread that leaves a CPU after its rest has ended. The kernel's own data show since when
+ * the thread had that CPU.
  */
 static __noinline int rest_ran(struct sbt_account *a, struct task_struct *prev, __u64 now)
 {
@@ -298,7 +303,7 @@ static __noinline int rest_ran(struct sbt_account *a, struct task_struct *prev, 
 	return 0;
 }
 
-/* Handle a thread that is woken after its rest. Its registers show what it waited for. */
+/* Handle a thread that is woken after its rest has ended. Its registers show what it waited for. */
 static __noinline int rest_blocked(struct sbt_account *a, struct task_struct *task, __u64 now)
 {
 	struct user_call call = {};
@@ -311,7 +316,7 @@ static __noinline int rest_blocked(struct sbt_account *a, struct task_struct *ta
 	return 0;
 }
 
-/* Note only that a resting thread leaves its CPU. */
+/* Note that a resting thread leaves its CPU, without accounting for the time. */
 static __always_inline void rest_switch_out(struct sbt_account *a)
 {
 	__u64 now = rest_clock(a);
@@ -424,16 +429,16 @@ static __always_inline void preemption_over(struct sbt_account *a, struct sbt_co
 	a->away_seq++;
 }
 
-/* Return for how long (ns) a task had the CPU that it is leaving. */
+/* Return for how long (ns) the task that leaves the CPU had the CPU. */
 static __always_inline __u64 stint_of(struct task_struct *task)
 {
 	return task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime;
 }
 
 /*
- * Find the tasks that had the CPU while the thread waited. If the log does not cover the wait, take
- * the task that had the CPU just before. If that task had it only for a moment, take the task that
- * had the CPU when the wait began.
+ * Find the tasks that had the CPU while the thread waited. If the log covers less than half of the
+ * wait, take the task that leaves the CPU now. If that task had the CPU for less than half of the
+ * wait, take the task that had the CPU when the wait began.
  */
 static __always_inline void find_cpu_occupant(struct sbt_account *a, __u32 index,
 					      struct task_struct *prev, __u32 before, __u64 now)
@@ -472,7 +477,10 @@ static __always_inline void switch_in(struct sbt_account *a, __u32 index, struct
 		if (ns > throttled)
 			find_cpu_occupant(a, index, prev, before, now);
 	} else if (a->state == ACCOUNT_BLOCKED) {
-		/* The thread was woken before it left its CPU, so it did not wait for a CPU. */
+		/*
+		 * The wake-up came before the thread left its CPU, so the thread did not wait for a
+		 * CPU.
+		 */
 		block_end(index, now, 0);
 	} else if (a->state == ACCOUNT_RUNNING && !a->busy) {
 		missed_out(a, index, next, now);
@@ -491,12 +499,12 @@ static __always_inline void switch_in(struct sbt_account *a, __u32 index, struct
 }
 
 /*
- * Measure only one run of this program in 32, chosen by the low bits of the clock: to read the
- * clock twice costs a quarter of all other work here. For resting threads the low bits of their CPU
- * times decide, because the clock is not read for them.
+ * Whether to measure this run of the program: one run in SBT_TIMED_EACH, chosen by low bits of the
+ * clock. To read the clock twice costs a quarter of all other work here. For resting threads the
+ * bits are from their CPU times, because the clock is not read for them.
  */
 #define IS_TIMED(now) (!((now) >> 7 & (SBT_TIMED_EACH - 1)))
-/* Longer times (ns) are not caused by this program: the host ran something else. */
+/* Do not count a longer time (ns). This program does not cause it: the host ran something else. */
 #define TIMED_MAX_NS  50000
 
 static __noinline int timed_add(__u64 began, __u32 ends)
@@ -652,8 +660,8 @@ static long mapping_name(struct task_struct *task, struct vm_area_struct *vma, v
 }
 
 /*
- * Note the name of the mapping at @addr. This is done at once, because programs that touch fresh
- * pages often return them soon.
+ * Note the name of the mapping at @addr. This is done during the fault, because programs that touch
+ * fresh pages often unmap them soon.
  */
 static __always_inline bool name_mapping(__u32 tgid, __u64 addr)
 {
@@ -677,7 +685,10 @@ static __always_inline bool faults_worth_name(const struct sbt_account *a)
 	return a->fault_ns - a->mark.fault_ns >= FAULT_WORTH_NS;
 }
 
-/* End the page fault under way. @name: note the name of the mapping, from Linux 5.17 on. */
+/*
+ * End the page fault under way. @name: note the name of the mapping, which works from Linux 5.17
+ * on.
+ */
 static __always_inline int fault_done(bool name)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid(), index = 0;
@@ -716,8 +727,8 @@ int on_fault_done(struct bpf_perf_event_data *ctx)
 }
 
 /*
- * A kernel without bpf_find_vma() refuses a program with a callback, even if the callback is never
- * used.
+ * For kernels without bpf_find_vma(). They refuse a program with a callback, even if the callback
+ * is never used.
  */
 SEC("?perf_event")
 int on_fault_done_nameless(struct bpf_perf_event_data *ctx)

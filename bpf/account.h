@@ -13,14 +13,14 @@
 #include "maps.h"
 
 /*
- * Begin to keep the past of thread @index, which has just been created. Defined in past.h, which
- * account.bpf.c includes.
+ * Begin to keep the past (past.h) of the thread in slot @index, which has just been created. Only
+ * account.bpf.c includes past.h, which defines this function.
  */
 extern int past_begin(__u32 index);
 
 /*
- * Maximum number of faults in a phase for which the mapping at the address is looked up. A look-up
- * fails if another thread has the lock.
+ * Number of attempts in a phase to look up the mapping of a page fault. A look-up fails if another
+ * thread holds the lock of the mappings.
  */
 #define FAULT_TRIES 16
 
@@ -88,7 +88,8 @@ static __always_inline bool counter_read(__u32 i, struct bpf_perf_event_value *v
 
 /*
  * Do not unroll loops over counters: unrolled eight times, they would be the largest part of every
- * program. Where no counters are used, the kernel would have to remove that code again.
+ * program. Where no counters are used, the kernel would have to remove all that code when it loads
+ * the programs.
  */
 #define NOT_UNROLLED _Pragma("clang loop unroll(disable)")
 
@@ -133,7 +134,7 @@ static __always_inline __u64 counter_so_far(struct sbt_counting *c, __u32 i)
 	return value;
 }
 
-/* Do the same as counter_so_far(), and restart the count, at an arrival or departure. */
+/* Do the same as counter_so_far(), and restart the count. Call this at an arrival or departure. */
 static __always_inline __u64 counter_since(struct sbt_counting *c, __u32 i)
 {
 	__u64 value = counter_so_far(c, i);
@@ -146,8 +147,8 @@ static __always_inline __u64 counter_since(struct sbt_counting *c, __u32 i)
 }
 
 /*
- * Read how much this CPU's counters have counted since the last read. @charge: charge that to the
- * thread; false: the thread has only just begun to run.
+ * Read how much this CPU's counters have counted since the last read. @charge: add this to the
+ * thread's counts; false: only store the present counts, because the thread has just begun to run.
  */
 static __always_inline void counters_take(struct sbt_counting *c, struct sbt_account *a,
 					  bool charge)
@@ -189,7 +190,7 @@ static __always_inline void counters_take(struct sbt_counting *c, struct sbt_acc
 }
 
 /*
- * Note the counters when a thread with a `busy` account is switched out. @back: it is switched in
+ * Note the counters when a thread with a `busy` account is switched out, or (@back) is switched in
  * again.
  */
 static __always_inline void counters_away(struct sbt_counting *c, bool back)
@@ -296,7 +297,8 @@ static __always_inline void account_start(__u32 index, struct task_struct *task,
 	if (!a)
 		return;
 	/*
-	 * Two calls, separated by barrier(): for more than 1 KiB at once clang would call memset().
+	 * Two calls, separated by barrier(): for more than 1 KiB at once clang would call memset(),
+	 * which does not exist in BPF.
 	 */
 	__builtin_memset(a, 0, offsetof(struct sbt_account, blocks));
 	barrier();
@@ -323,8 +325,8 @@ static __always_inline void account_start(__u32 index, struct task_struct *task,
 
 /*
  * Return 1 if @a is more than @b, else 0, for times that differ by less than 2^63 ns. This function
- * and choose() contain no branches and no masks, because the verifier would follow all later code
- * once for each outcome.
+ * and choose() contain no branches and no masks: the verifier would then know the result in each
+ * case, and follow all later code once for each.
  */
 static __always_inline __u64 more_than(__u64 a, __u64 b)
 {
@@ -341,8 +343,8 @@ static __always_inline __u64 choose(__u64 first, __u64 a, __u64 b)
 }
 
 /*
- * Return the index of the task that had the CPU for longest, among the tasks that ran instead of
- * the thread.
+ * Return the index in a->runs of the task that had the CPU for longest while the thread waited for
+ * it.
  */
 static __always_inline __u32 runs_most(const struct sbt_account *a)
 {
@@ -377,7 +379,10 @@ static __always_inline void account_mark(struct sbt_account *a)
 	a->changed = 0;
 }
 
-/* End the phase and keep its sums. Not inlined: only threads that were switched out need it. */
+/*
+ * End the phase and keep its sums. Not inlined, because only threads that were switched out or had
+ * a page fault in the phase need this function.
+ */
 static __noinline MAYBE_UNUSED int account_phase(struct sbt_account *a)
 {
 	__u32 i;
@@ -437,8 +442,8 @@ static __always_inline void rest_reset(struct sbt_account *a)
 
 /*
  * Handle a thread that runs although no event announced it: the kernel sometimes delivers no event
- * for a switch. The kernel's own data show since when it runs. Until then it was in the state that
- * its account shows. If the kernel has no such data, that time stays unattributed.
+ * for a switch. The kernel's own data show since when it runs. Until that time it was in the state
+ * that its account shows. If the kernel has no such data, that time stays unattributed.
  */
 static __noinline int found_running(struct sbt_account *a)
 {
@@ -469,9 +474,9 @@ static __noinline int found_running(struct sbt_account *a)
 
 /*
  * Mark the account as `busy` until account_done(), while one of the thread's own programs updates
- * it. Set *now to the present time, unless it holds a time (not 0) since which the thread was not
- * switched out. Return the thread's own time at *now. Both times are read together, because the
- * thread can be preempted between any two lines here.
+ * it. Set *now to the present time. If *now is already set (not 0), and the thread was not switched
+ * out since that time, keep it. Return the thread's own time at *now. Both times are read together,
+ * because the thread can be preempted between any two lines here.
  */
 static __always_inline __u64 account_busy(volatile struct sbt_account *a, __u64 *now)
 {
@@ -536,8 +541,9 @@ static __always_inline void fill_parts(struct sbt_parts *p, const struct sbt_acc
 	if (longest < SBT_BLOCKED_REASONS)
 		p->block = a->blocks[longest];
 	/*
-	 * The longest block may delay all threads equally, and then makes no thread late. In that
-	 * case the second longest block may be the reason.
+	 * Also report the second longest block. The longest block may delay all threads equally,
+	 * and then makes no thread late. The second longest may then be the reason why this thread
+	 * is late.
 	 */
 	if (next && second < SBT_BLOCKED_REASONS)
 		p->second = a->blocks[second];
@@ -564,7 +570,7 @@ static __always_inline void fill_counters(struct sbt_counters *out, struct sbt_c
 	c->scaled = c->unknown = 0;
 }
 
-/* Fill in the parts of the phase so far. This changes no sums. */
+/* Fill in the parts of the phase so far. The phase continues, so this changes no sums. */
 static __always_inline void fill_so_far(struct sbt_parts *p, const struct sbt_account *a)
 {
 	__u32 i;
@@ -612,9 +618,9 @@ static __always_inline void fill_counters_so_far(struct sbt_counters *out, struc
 extern __u64 crossing_arrive(__u32 index, __u32 tid);
 /*
  * Write one crossing of the running thread @tid in slot @index (--aggregate: count a crossing
- * without a departure). The slot is free for the next crossing afterwards. @depart_ns 0: the thread
- * never departed, which was detected at @now. Return 0, because a global function must return
- * something.
+ * without a departure). Afterwards the slot can hold the thread's next crossing. @depart_ns 0: the
+ * thread never departed, which was detected at @now. Return 0, because a global function must
+ * return something.
  */
 extern int crossing_write(__u32 index, __u32 tid, __u64 depart_ns, __u64 now);
 

@@ -4,7 +4,7 @@
  * Sums instead of records (--aggregate). An arriving thread increments a counter of the object,
  * which gives its episode. A departing thread adds its times to its own sums. The last arriver adds
  * the times of the whole episode. This needs atomics that return a value, so only the programs for
- * --aggregate may include it.
+ * --aggregate may include this header.
  */
 #ifndef BPF_AGGREGATE_H
 #define BPF_AGGREGATE_H
@@ -13,11 +13,12 @@
 
 /* How often raise_to() tries to raise a word that other threads raise at the same time. */
 #define SUM_TRIES	    16
-/* After this many partial episodes in a row the count of arrivals must be wrong. */
+/* After this many partial episodes in a row, the count of arrivals is taken to be wrong. */
 #define PARTIAL_IN_A_ROW    4
 /*
- * A thread between the probe and glibc's count makes the two counts differ only for a moment. If
- * they differ for longer than this (ns), arrivals were not counted.
+ * The probe counts arrivals, and so does glibc a moment later. A thread between the two makes the
+ * counts differ only for a moment. If they differ for longer than this (ns), the probe did not
+ * count some arrivals.
  */
 #define DIFFERENCE_LASTS_NS 100000000ULL
 #define GLIBC_SHARED	    128
@@ -25,11 +26,11 @@
 
 /*
  * 1 if @v is larger than @than; both are below 2^63. Calculated without a jump, because the CPU
- * would often mispredict that jump.
+ * would often mispredict the jump.
  */
 #define IS_MORE(v, than) ((__u32)(((than) - (v)) >> 63))
 
-/* Return log2 of @v, which is below 2^63; 0 for 0. */
+/* Return log2 of @v, rounded down. @v is below 2^63; for 0 the result is 0. */
 static __always_inline __u32 log2_of(__u64 v)
 {
 	__u32 r = 0, step;
@@ -60,7 +61,7 @@ static __always_inline void sum_add(struct sbt_sum *s, __u64 v)
 	__u32 bucket = s->bucket;
 	__u64 square;
 
-	/* One jump is enough if the value is about as large as the last value. */
+	/* One comparison is enough if the value is in the same bucket as the last value. */
 	if (UNLIKELY(v >> (bucket & 63) != 1)) {
 		bucket = log2_of(v);
 		if (bucket >= SBT_SUM_BUCKETS)
@@ -68,8 +69,8 @@ static __always_inline void sum_add(struct sbt_sum *s, __u64 v)
 		s->bucket = bucket;
 	}
 	/*
-	 * One jump is also enough if the value is between the smallest and the largest so far. At
-	 * first there is no value.
+	 * One comparison is also enough if the value is between the smallest and the largest value
+	 * so far. For the first value, n is 0.
 	 */
 	if (UNLIKELY(v - s->min > s->max - s->min)) {
 		if (!s->n || v < s->min)
@@ -80,7 +81,10 @@ static __always_inline void sum_add(struct sbt_sum *s, __u64 v)
 	s->n++;
 	s->sum += v;
 	if (UNLIKELY(v >> 32)) {
-		/* Leave out the lowest bits of values above four seconds. */
+		/*
+		 * The square of a value above four seconds does not fit into 64 bits. Leave out the
+		 * lowest 16 bits of the value.
+		 */
 		square = (v >> 16) * (v >> 16);
 		s->squares_high += square >> 32;
 		square <<= 32;
@@ -103,8 +107,9 @@ static __always_inline void sum_add_any(struct sbt_sum *s, __u64 v)
 }
 
 /*
- * Return the number of members of the barrier. 0: the number is not known, or the barrier is shared
- * with other processes, where it has other addresses.
+ * Return the number of members of the barrier. 0: the number is not known, or processes share the
+ * barrier. A shared barrier has another address in each process, so its arrivals cannot be counted
+ * here.
  */
 static __always_inline __u32 count_in(__u64 words, const struct sbt_spec *spec)
 {
@@ -121,8 +126,8 @@ static __always_inline __u32 count_in(__u64 words, const struct sbt_spec *spec)
 }
 
 /*
- * Take a slot that was returned, or a slot that was never used. Return SBT_SUM_NONE if all @most
- * slots are in use.
+ * Take a slot that user space has returned, or else a slot that was never used. Return SBT_SUM_NONE
+ * if all @most slots are in use.
  */
 static __always_inline __u32 slot_take(void *returned, __u32 *used, __u32 most)
 {
@@ -130,7 +135,7 @@ static __always_inline __u32 slot_take(void *returned, __u32 *used, __u32 most)
 
 	if (!bpf_map_pop_elem(returned, &at))
 		return at;
-	/* The counter must not wrap, and user space reads it. */
+	/* Check first, because the counter must not wrap: user space reads it. */
 	if (*(volatile __u32 *)used >= most)
 		return SBT_SUM_NONE;
 	at = __sync_fetch_and_add(used, 1);
@@ -139,7 +144,7 @@ static __always_inline __u32 slot_take(void *returned, __u32 *used, __u32 most)
 
 /*
  * Find or create the object's entry in `meetings`. Return its index or SBT_SUM_NONE. Only called if
- * the thread has not used the object recently.
+ * the thread has not used the object recently (struct sbt_recent).
  */
 static __noinline __u32 open_episodes_find(struct sbt_thread *t, __u32 count, __u32 old_layout)
 {
@@ -165,7 +170,7 @@ static __noinline __u32 open_episodes_find(struct sbt_thread *t, __u32 count, __
 	m = bpf_map_lookup_elem(&meetings, &at);
 	if (!m)
 		return SBT_SUM_NONE;
-	/* glibc counts arrivals: some threads may have been inside when tracing began. */
+	/* Some threads may already be inside. glibc's count of arrivals shows how many. */
 	if (!old_layout && !bpf_probe_read_user(&in, sizeof(in), (void *)t->object) && in)
 		in %= count;
 	m->address = key.address;
@@ -181,7 +186,7 @@ static __noinline __u32 open_episodes_find(struct sbt_thread *t, __u32 count, __
 	*(volatile __u64 *)&m->owner = (__u64)key.inc << 32 | key.tgid;
 	if (!bpf_map_update_elem(&meetings_at, &key, &at, BPF_NOEXIST))
 		return at;
-	/* Another thread of the process was faster. */
+	/* Another thread of the process has created the entry in the meantime. */
 	found = bpf_map_lookup_elem(&meetings_at, &key);
 	return found ? *found : SBT_SUM_NONE;
 }
@@ -249,7 +254,7 @@ static long code_found(struct task_struct *task, struct vm_area_struct *vma, voi
  */
 static __always_inline void code_find(struct sbt_sums_key *key, __u32 now)
 {
-	/* The call is before its return address. */
+	/* Look up the call instruction, which ends just before the return address. */
 	if (mapping_find(key->ip - 1, code_found, key))
 		return;
 	key->dev = SBT_SUM_UNSEEN;
@@ -343,7 +348,10 @@ static __always_inline bool raise_to(__u64 *word, __u64 value)
 	return false;
 }
 
-/* Return the episode of an arrival. A division would cost as much as all other work here. */
+/*
+ * Return the episode of an arrival. Where possible, shift or divide 32-bit numbers, because a
+ * division of 64-bit numbers would cost as much as all other work here.
+ */
 static __always_inline __u64 episode_of(__u64 number, const struct sbt_open_episodes *m)
 {
 	if (LIKELY(m->shift != SBT_SUM_NONE))
@@ -392,10 +400,10 @@ static __noinline int open_episodes_count_again(struct sbt_open_episodes *m, __u
 }
 
 /*
- * Count the arrival, and then read the clock: *now. So the thread that was counted first knows when
- * the episode begins, and the thread that was counted last knows when it ends. The other threads
- * only check whether they have read the clock out of order. Return true if all members have
- * arrived, so that the thread will not wait.
+ * Count the arrival, and then read the clock: *now. The thread that was counted first stores its
+ * time as the episode's first arrival, and the thread that was counted last stores its time as the
+ * last arrival. The other threads only check whether they have read an earlier or later time than
+ * these two. Return true if all members have arrived, so that the thread will not wait.
  */
 static __always_inline bool open_episodes_join(struct sbt_summing *s, struct sbt_open_episodes *m,
 					       __u64 *now)
@@ -470,8 +478,8 @@ static __always_inline __u64 sums_caller(struct pt_regs *ctx)
 
 /*
  * Note an arrival. The call site is read from the stack now, because the thread may depart late or
- * never. This costs half as much as all other work, so it is left out for a thread that does not
- * wait. That thread departs at once, and its departure shows the call site at no cost (unless
+ * never. To read it costs half as much as all other work, so it is not read for a thread that does
+ * not wait. That thread departs at once, and its departure shows the call site at no cost (unless
  * @by_exit).
  */
 static __always_inline void sums_arrived(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
@@ -497,8 +505,9 @@ static __always_inline void sums_arrived(struct pt_regs *ctx, struct sbt_thread 
 }
 
 /*
- * Add the times of an episode. Only the thread that closes the episode calls this. The episode
- * begins with the first arrival and ends with the last.
+ * Add the times of an episode, which begins with its first arrival and ends with its last. Only the
+ * last arriver calls this. @last: time of the last arrival; @first: SBT_SUM_FIRST() of the first
+ * arrival, which contains the complement of its time.
  */
 static __always_inline void sums_close(struct sbt_sums *sum, struct sbt_summing *s,
 				       struct sbt_open_episodes *m, __u64 last, __u64 first)
@@ -509,7 +518,10 @@ static __always_inline void sums_close(struct sbt_sums *sum, struct sbt_summing 
 	 */
 	__u64 barrier = (last + first + 1) & SBT_SUM_NS_MASK, phase;
 
-	/* Write only on a change: other threads are about to read words of the same cache line. */
+	/*
+	 * Write these members only if they change, because other threads are about to read words of
+	 * the same cache line.
+	 */
 	if (UNLIKELY(!m->whole))
 		m->whole = 1;
 	if (UNLIKELY(m->row))
@@ -623,7 +635,10 @@ static __always_inline void sums_departed(struct sbt_thread *t, __u32 index, __u
 	sum->depart_ns = s->depart_ns = now;
 	t->arrive_ns = 0;
 	if (UNLIKELY(t->handler_ns)) {
-		/* Add the handler time of the departure: most of the cache misses are there. */
+		/*
+		 * Also add the handler time of the departure, because most of the cache misses are
+		 * there.
+		 */
 		t->handler_last = t->handler_ns + (bpf_ktime_get_ns() - now);
 		sum->handler_ns += t->handler_last;
 		sum->spent++;

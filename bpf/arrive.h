@@ -34,7 +34,10 @@ static __always_inline struct sbt_thread *thread_traced(__u64 id, struct sbt_thr
 
 	if (UNLIKELY(armed != ARMED_ALL) && !(armed == ARMED_SELF && tgid == config.self))
 		return NULL;
-	/* A slot without incarnation was taken when its thread was created. */
+	/*
+	 * If t->inc is 0, the slot was taken when the thread was created, and this is its first
+	 * crossing.
+	 */
 	if (LIKELY(t && t->tgid == tgid && t->inc))
 		return t->proc_flags & SBT_PROC_EXCLUDED ? NULL : t;
 	slot = thread_admit(tgid, tid);
@@ -62,11 +65,14 @@ static __noinline MAYBE_UNUSED int still_inside(struct pt_regs *ctx, const struc
 	if (!ctx || !t || t->entry == PT_REGS_IP(ctx))
 		return 0;
 	if (t->how & SBT_SPEC_PAIR)
-		return 1; /* the first of two functions may have returned */
+		return 1; /* the crossing of a pair goes on after the first function has returned */
 	/* An inlined wait of C++ calls no barrier. */
 	if (t->marked)
 		return t->family != SBT_FAMILY_STD && PT_REGS_SP(ctx) <= t->sp;
-	/* At the end of a region, only the OpenMP runtime calls functions. */
+	/*
+	 * While the thread waits at the end of a region, all functions that are called belong to
+	 * the OpenMP runtime.
+	 */
 	if (t->team == TEAM_JOIN)
 		return PT_REGS_SP(ctx) < t->sp;
 	return called_within(ctx, t->entry, t->sp, t->ip);
@@ -94,7 +100,9 @@ static __always_inline __u16 read_words(struct sbt_thread *t, __u64 object, __u3
 	return 0;
 }
 
-/* Find the size of the team in the barrier object or in an argument, depending on the family. */
+/*
+ * Read the size of the team from the barrier object or from an argument, depending on the family.
+ */
 static __always_inline __u16 words_of(struct pt_regs *ctx, struct sbt_thread *t,
 				      const struct sbt_spec *spec, __u32 number, __u64 object)
 {
@@ -119,12 +127,12 @@ static __always_inline __u16 words_of(struct pt_regs *ctx, struct sbt_thread *t,
  * at the same call site.
  */
 #define IS_HANDLER_TIMED(t) (!(((t)->seq + (t)->tid) * 0x9e3779b1u >> 28))
-/* Longer times (ns) are not caused by this program: the host ran something else. */
+/* Do not note a longer time (ns). This program does not cause it: the host ran something else. */
 #define HANDLER_MAX_NS	    8000
 
 /*
- * Return the time if this arrival is to be timed; else 0, which handler_look() and handler_note()
- * pass on.
+ * Return the time if this arrival is to be timed, else 0. handler_look() then returns 0, too, and
+ * handler_note() notes that the handler time was not measured.
  */
 static __always_inline __u64 handler_begin(const struct sbt_thread *t)
 {

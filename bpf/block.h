@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Find why a thread blocks: the reason, the holder, the waker, and the thread's location in the
- * program.
+ * Find out why a thread blocks: the reason, the holder of the lock, the thread that ends the wait
+ * (the waker), and the waiting thread's location in the program.
  */
 #ifndef BPF_BLOCK_H
 #define BPF_BLOCK_H
@@ -61,9 +61,9 @@ static __always_inline bool comm_differs(const char *a, const char *b)
 }
 
 /*
- * For each number modulo NAMED, the task that was named last. Its name is not read again for a
- * while: most tasks that delay other tasks delay them repeatedly, and reading a name costs more
- * than all other work in a switch.
+ * Indexed by thread number modulo NAMED: the task that was named last. Its name is not read again
+ * for a while: most tasks that delay other tasks delay them repeatedly, and reading a name costs
+ * more than all other work in a switch.
  */
 #define NAMED	  256
 /* Read the name of a task or a file, or look up a stack, again after this time (ns). */
@@ -267,8 +267,8 @@ static __noinline int file_name(struct sbt_account *a, struct file *file, const 
 	if (!ino)
 		return 0;
 	/*
-	 * Other file systems use the same inode numbers, and an inode number is reused for another
-	 * file.
+	 * Include the device in the key, because files of other file systems have the same inode
+	 * numbers.
 	 */
 	ino ^= (__u64)BPF_CORE_READ(inode, i_sb, s_dev) << 40;
 	name.mode = BPF_CORE_READ(inode, i_mode) & S_IFMT;
@@ -296,8 +296,9 @@ static __always_inline __u64 file_of_call(struct sbt_account *a, struct task_str
 		return 0;
 	dentry = BPF_CORE_READ(file, f_path.dentry);
 	/*
-	 * Files that are in no directory share an inode with all other files of their kind, and
-	 * their memory is reused at once.
+	 * Identify the file by three addresses together. One is not enough: files that are in no
+	 * directory share an inode with all other files of their kind, and the memory of a closed
+	 * file is reused at once.
 	 */
 	seen = (__u64)dentry ^ (__u64)BPF_CORE_READ(file, f_inode) << 16 ^
 	       (__u64)BPF_CORE_READ(file, f_op) << 32;
@@ -376,13 +377,16 @@ static __always_inline __u32 owner_of(__u64 addr, __u32 op, __u32 value)
 	return owner;
 }
 
-/* Threads that a process creates soon after its start have numbers that follow its own. */
+/*
+ * A number that is larger than the process's own by less than this is taken for one of its threads:
+ * threads that a process creates soon after its start have such numbers.
+ */
 #define THREADS_NEAR 4096
 
 /*
  * Return the holder as the number of a traced thread, or 0. A wait for a thread's end is at a word
- * that holds that thread's number until the kernel clears it. The wake-up at that word is not
- * private.
+ * that holds that thread's number until the kernel clears it. The kernel's wake-up at that word is
+ * not private, so the wait is not private either.
  */
 static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_call *call,
 				       __u64 now)
@@ -432,7 +436,7 @@ static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_
 	return owner;
 }
 
-/* This is not on the stack, because the stack has no room for it. */
+/* An empty log. It is a global variable, because the stack has no room for it. */
 static const struct sbt_occupancy no_occupancy;
 
 static __noinline int lock_wait_begin(struct sbt_account *a, __u64 now)
@@ -483,7 +487,8 @@ static __always_inline void activity_note(struct sbt_block *b, __u32 which, __u6
 }
 
 /*
- * Translate what activity_note() found into enum sbt_doing, and set the thread that @h waited for.
+ * Translate what activity_note() found into enum sbt_doing, and set `culprit` to the thread that
+ * @h, the holder or waker, waited for.
  */
 static __always_inline void activity_set(struct sbt_block *b, const struct sbt_account *a,
 					 const struct sbt_account *h)
@@ -515,8 +520,8 @@ static __always_inline void holder_activity(struct sbt_block *b, struct sbt_acco
 
 	b->holder = a->holder;
 	/*
-	 * A holder that is inside the barrier does not delay this thread. On the contrary, the
-	 * holder waits for this thread.
+	 * A holder that is inside a barrier does not delay this thread. On the contrary, the holder
+	 * waits for this thread.
 	 */
 	if (!h || h->inside || h->rest_ns > a->since_ns)
 		return;
@@ -528,10 +533,11 @@ static __always_inline void holder_activity(struct sbt_block *b, struct sbt_acco
 }
 
 /*
- * The current task @waker, which held no lock, ended the wait of the thread in slot @index. In the
- * block by which the phase lost most so far, note the waker, and what it did since this thread
- * began to wait. If waits for the same object timed out before, the time counts from the first of
- * them. Global for the same reason as past_around().
+ * The current task @waker, which held no lock, ended the wait of the thread in slot @index. If this
+ * wait is the one that is kept for its reason in `blocks`, note there the waker, and what the waker
+ * did since this thread began to wait. If waits for the same object timed out before, the time
+ * counts from the first of them. Global, so that the verifier checks it once and not for each
+ * caller.
  */
 __noinline int waker_activity(__u32 index, __u32 waker, __u64 now)
 {
@@ -565,10 +571,13 @@ __noinline int waker_activity(__u32 index, __u32 waker, __u64 now)
 		return 0;
 	}
 	p = past_at(of);
-	/* If the waker rests, or has rested since the wait began, nothing is known. */
+	/* If the waker rests, or has rested since the wait began, it is not known what it did. */
 	if (!since || !p || h->inside || h->busy || h->rest_ns > since)
 		return 0;
-	/* The waker runs: sometimes the kernel delivers no event for a switch. */
+	/*
+	 * The waker is running now, even if its account says otherwise: sometimes the kernel
+	 * delivers no event for a switch.
+	 */
 	if (h->state != ACCOUNT_RUNNING) {
 		found_running(h);
 		past_note(of);
@@ -603,7 +612,7 @@ static __noinline int stack_copy(struct sbt_account *a, struct pt_regs___kernel 
 	room->sp = USER_SP(regs);
 	room->tgid = a->tgid;
 	room->len = SBT_STACK_BYTES;
-	/* Near the stack's beginning there are fewer bytes to copy. */
+	/* Near the stack's beginning there are fewer bytes, so try smaller sizes. */
 	if (bpf_probe_read_user(room->bytes, SBT_STACK_BYTES, (void *)room->sp)) {
 		room->len = SBT_STACK_BYTES / 4;
 		if (bpf_probe_read_user(room->bytes, SBT_STACK_BYTES / 4, (void *)room->sp)) {
@@ -625,8 +634,8 @@ static __always_inline __u64 stack_key(struct sbt_account *a, struct pt_regs___k
 	__u64 above = 0;
 
 	/*
-	 * Several call paths lead to the same depth: the topmost word of the stack distinguishes
-	 * some of them.
+	 * Several call paths may lead to the same ip and sp. The word at the stack pointer
+	 * distinguishes some of them.
 	 */
 	bpf_probe_read_user(&above, sizeof(above), (void *)sp);
 	key ^= above * 0xff51afd7ed558ccdULL;
@@ -723,9 +732,10 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 #define UNPROBED_MAX 64
 
 /*
- * Report a wait that no probe has seen. User space attaches probes to the waiting functions of a
- * new process when the process creates a thread. It should also do so when the only thread of a
- * process sleeps as on a condition variable, because processes may share that variable.
+ * Report a wait as on a condition variable that no probe has seen. User space attaches probes to
+ * the waiting functions of a new process when the process creates its first thread. This report
+ * makes user space attach them also to a process with a single thread, because processes may share
+ * a condition variable.
  */
 __noinline int unprobed_wait(__u32 tid, __u64 now)
 {
@@ -773,8 +783,8 @@ static __noinline int block_begin(struct sbt_account *a, struct task_struct *pre
 		if (a->holder && a->waited != SBT_WAITED_JOIN)
 			lock_wait_begin(a, now);
 		/*
-		 * A condition variable has two words, which are used alternately: use one address
-		 * for both.
+		 * A condition variable has two futex words, 4 bytes apart, which are used
+		 * alternately. Use one address for both.
 		 */
 		if (a->waited == SBT_WAITED_EVENT)
 			a->block_at.futex &= ~7ULL;
@@ -782,7 +792,7 @@ static __noinline int block_begin(struct sbt_account *a, struct task_struct *pre
 	if (!a->tried_ns || a->reason != reason || a->block_at.key != before)
 		a->tried_ns = now;
 	a->block_stack = stack_key(a, regs, &call, now);
-	/* With -a all processes have the same probes. */
+	/* With -a all processes have the same probes, so there is nothing to report. */
 	if (a->event && config.discover && !config.system)
 		unprobed_wait(a->tid, now);
 	return 0;
@@ -810,8 +820,9 @@ static __always_inline void lock_wait_end(struct sbt_block *b, struct sbt_accoun
 }
 
 /*
- * Return whether this is the block by which the phase has lost most so far. Many short waits for
- * one object may cost more than a long wait.
+ * Return whether to keep this block as the reason's longest one in the phase. Objects compete for
+ * this by a majority vote, weighted by time, because many short waits for one object may cost more
+ * than a long wait for another.
  */
 static __always_inline bool block_leads(struct sbt_account *a, struct sbt_block *b, __u32 reason,
 					__u64 ns)
@@ -830,7 +841,10 @@ static __always_inline bool block_leads(struct sbt_account *a, struct sbt_block 
 	return true;
 }
 
-/* End the block of the thread in slot @index. Global for the same reason as occupancy_sum(). */
+/*
+ * End the block of the thread in slot @index. Global, so that the verifier checks it once and not
+ * for each caller.
+ */
 __noinline int block_end(__u32 index, __u64 now, __u32 waker)
 {
 	struct sbt_account *a = bpf_map_lookup_elem(&accounts, &index);
@@ -847,12 +861,13 @@ __noinline int block_end(__u32 index, __u64 now, __u32 waker)
 	ns = now - a->since_ns;
 	a->times[(SBT_TIME_BLOCKED + reason) & 7] += ns;
 	/*
-	 * The waker read the clock before the thread went to sleep: @now is too early for this
-	 * block. The sum stays correct.
+	 * Blocks inside a barrier are not noted. If @now is before since_ns, the waker read the
+	 * clock before the thread went to sleep. Then the sum above stays correct, but there is no
+	 * block to note.
 	 */
 	if (a->inside || now < a->since_ns)
 		return 0;
-	/* A thread that was joined holds no lock. */
+	/* After a join, `holder` is the joined thread, which held no lock. */
 	if (reason == SBT_BLOCKED_LOCK)
 		waited_longest(&a->for_lock, a->waited == SBT_WAITED_JOIN ? 0 : a->holder, ns, now);
 	b = &a->blocks[reason];

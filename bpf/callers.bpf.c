@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Find the callers of the caller. For each return address, the unwind tables say where the caller's
- * return address is. User space reads this rule from the tables, and passes it to this program. As
- * long as there is no rule for an address, a copy of part of the stack is sent with the crossing,
- * and user space finds the callers in it. So the first crossings have the same call site as later
- * crossings.
+ * Find the callers of a call site. For the code at each return address, the unwind tables say where
+ * the next return address is on the stack. User space reads this rule from the tables, and passes
+ * it to this program. As long as there is no rule for an address, a copy of part of the stack is
+ * sent with the crossing, and user space finds the callers in it. So the first crossings have the
+ * same call site as later crossings.
  */
 #include "callers.h"
 
@@ -15,7 +15,7 @@ static __always_inline __u32 stack_bytes(void *to, __u64 sp, __u32 most)
 {
 	if (!bpf_probe_read_user(to, most, (void *)sp))
 		return most;
-	/* Near the stack's beginning there are fewer bytes to copy. */
+	/* Near the stack's beginning there are fewer bytes, so try smaller sizes. */
 	if (!bpf_probe_read_user(to, most / 4, (void *)sp))
 		return most / 4;
 	return bpf_probe_read_user(to, most / 16, (void *)sp) ? 0 : most / 16;
@@ -39,8 +39,8 @@ static __always_inline void sample_fill(struct sbt_callers *s, const struct sbt_
 }
 
 /*
- * Reserve room in this CPU's ring, where samples leave half to the crossings. Samples have no
- * separate ring, because a sample must be read before its crossing.
+ * Reserve room in this CPU's ring. If the ring is more than half full, return NULL: the rest is for
+ * crossings. Samples have no separate ring, because a sample must be read before its crossing.
  */
 static __always_inline void *sample_reserve(__u32 cpu, __u64 size)
 {
@@ -113,7 +113,10 @@ __noinline int callers_step(__u32 index, __u32 nth)
 	if (rule->flags & SBT_FRAME_LAST)
 		return STEP_STOP;
 	cfa = (rule->flags & SBT_FRAME_BY_FP ? w->at.fp : w->at.sp) + (__s64)rule->cfa;
-	/* Use the same limit as for a sample, so that both walks find the same callers. */
+	/*
+	 * Use the same limit as for a sample, so that user space's walk through a sample finds the
+	 * same callers.
+	 */
 	if (cfa < w->at.sp || cfa - w->from.sp > window)
 		return STEP_STOP;
 	if (rule->flags & SBT_FRAME_LINK) {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Walk up the stack, to find the callers of a caller: where the walk begins, and its result. */
+/*
+ * Walk up the stack to find the callers of a call site: functions to begin the walk, and to get its
+ * result.
+ */
 #ifndef BPF_CALLERS_H
 #define BPF_CALLERS_H
 
@@ -16,7 +19,7 @@ static __always_inline __u64 code_address(__u64 address)
 #endif
 }
 
-/* Set the registers as they are in the caller, at the entry of a function. */
+/* Let the walk begin in the caller of a function that was just entered. @ip: the return address. */
 static __always_inline void walk_begin(struct sbt_walk *w, struct pt_regs *ctx, __u64 ip)
 {
 	w->from.ip = code_address(ip);
@@ -31,10 +34,10 @@ static __always_inline void walk_begin(struct sbt_walk *w, struct pt_regs *ctx, 
 }
 
 /*
- * Return a name for the callers of the thread with this slot, beginning at the start of its walk:
- * the name of a chain (SBT_CHAIN_NAME), the name of a sample, or the address of the single caller.
- * 0: walk.plain asks for an address, and none was found. Global for the verifier, like
- * thread_admit(). Defined in callers.bpf.c.
+ * Return a name for the callers that the walk of the thread in slot @index finds: the name of a
+ * chain (SBT_CHAIN_NAME), the name of a sample, or the address of the single caller. 0: walk.plain
+ * asks for an address, and none was found. Global for the verifier, like thread_admit(). Defined in
+ * callers.bpf.c.
  */
 extern __u64 callers_walk(__u32 index);
 

@@ -11,8 +11,8 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /*
- * Values of enum tlb_flush_reason that mean: address translations of the running task's memory are
- * flushed.
+ * The values of enum tlb_flush_reason from FLUSH_LOCAL to FLUSH_SENT mean that address translations
+ * of the running task's memory are flushed.
  */
 #define FLUSH_LOCAL 2
 #define FLUSH_SENT  4
@@ -22,7 +22,10 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define MAP_ANONYMOUS 0x20
 #define MREMAP_FIXED  0x2
 
-/* One system call may flush several times, so flushes within this time (ns) count as one. */
+/*
+ * One system call may flush several times, so flushes of one address within this time (ns) count as
+ * one.
+ */
 #define COPY_SAME_NS 100000
 
 /*
@@ -58,8 +61,8 @@ static __always_inline bool makes_code(struct task_struct *task, struct copy_ran
 }
 #else
 /*
- * Return whether the file has been deleted or never had a name (memfd_create()). Libraries have
- * names.
+ * Return whether the file has been deleted or never had a name (memfd_create()). A file with a name
+ * is a library, and no copy.
  */
 static __always_inline bool is_nameless(struct task_struct *task, __u64 fd)
 {
@@ -70,8 +73,8 @@ static __always_inline bool is_nameless(struct task_struct *task, __u64 fd)
 
 /*
  * Return whether the task is in a system call that makes memory executable, or that replaces memory
- * in which its code may be. Memory that was never touched causes no flush, but it cannot hold a
- * copy either.
+ * in which its code may be. Such a call causes no flush if the memory was never touched, but then
+ * it cannot hold a copy either.
  */
 static __always_inline bool makes_code(struct task_struct *task, struct copy_range *out)
 {
@@ -111,8 +114,8 @@ static __always_inline bool is_own_code(struct task_struct *task, const struct c
 }
 
 /*
- * Return whether to report this call: once for each call, and no more often than user space
- * examines copies.
+ * Return whether to report this call. Each call is reported once, and a process at most as often as
+ * user space examines copies (SBT_COPIES_MAX, SBT_COPIES_OWN_MAX).
  */
 static __always_inline bool is_due(struct sbt_proc *p, __u32 tgid, const struct copy_range *range,
 				   bool own, __u64 now)
@@ -148,9 +151,9 @@ static __always_inline bool stranger_is_due(const struct copy_range *range, __u6
 }
 
 /*
- * When memory becomes executable or goes away, the kernel flushes its address translations. This
- * event occurs while the system call is still running, so the process can be stopped before the
- * copy runs.
+ * When memory becomes executable or goes away, the kernel flushes its address translations. The
+ * event of this flush occurs while the system call is still running, so the process can be stopped
+ * before it runs the copy.
  */
 SEC("?tp_btf/tlb_flush")
 int BPF_PROG(on_code_flushed, int reason)

@@ -21,8 +21,8 @@ struct sbt_occupant {
 struct sbt_occupancy {
 	__u32 last; /* the newest entry, modulo SBT_OCCUPANTS */
 	/*
-	 * CPUs only: number of entries still to be written; set again whenever a thread begins to
-	 * wait.
+	 * CPUs only: number of entries still to be written before the log stops; set to
+	 * SBT_OCCUPANTS whenever a thread begins to wait.
 	 */
 	__u32 left;
 	struct sbt_occupant occupant[SBT_OCCUPANTS];
@@ -69,7 +69,10 @@ static __always_inline void occupancy_push(struct sbt_occupancy *t, __u32 tid, _
 	t->last = at;
 }
 
-/* Note a wait of @ns for thread @for_tid that ended at @now, if it is the longest so far. */
+/*
+ * Note a wait of @ns for thread @for_tid that ended at @now, if it is longer than the noted wait,
+ * reduced by the time since that one ended.
+ */
 static __always_inline void waited_longest(struct sbt_waited_for *w, __u32 for_tid, __u64 ns,
 					   __u64 now)
 {
@@ -81,9 +84,10 @@ static __always_inline void waited_longest(struct sbt_waited_for *w, __u32 for_t
 }
 
 /*
- * Charge @ns to task @tid, which had the CPU that thread @index waited for. A global function,
- * because the verifier checks global functions once and not for each caller. State is kept in the
- * account: the verifier would follow the values of registers along each path through a loop.
+ * Charge @ns to task @tid, which had the CPU for which the thread in slot @index waited. A global
+ * function, because the verifier checks global functions once and not for each caller. The account
+ * holds all state, because the verifier would follow values in registers along each path through
+ * the caller's loop.
  */
 __noinline int runs_add(__u32 index, __u32 tid, __u64 ns)
 {
@@ -129,9 +133,10 @@ static __always_inline void occupancy_vote(struct sbt_most *m, __u32 tid, __u64 
 }
 
 /*
- * Add one entry that began at @from, while occupancy_sum() goes back in time. Return 1 if no
- * earlier entry matters. A global function, so that the verifier checks it once and not for each
- * pass of the loop.
+ * Add one entry of the log: thread @tid, from time @from until m->end_ns. occupancy_sum() goes
+ * through the entries back in time. Return 1 if no earlier entry matters, because this one began
+ * before the wait. A global function, so that the verifier checks it once and not for each pass of
+ * the loop.
  */
 __noinline int occupancy_add(__u32 index, __u32 of_cpu, __u32 tid, __u64 from)
 {
@@ -157,9 +162,9 @@ __noinline int occupancy_add(__u32 index, __u32 of_cpu, __u32 tid, __u64 from)
 }
 
 /*
- * Find the thread that had a CPU or a lock for most of the wait of thread @index, up to @now, and
- * store it in `most` of the account. @of_cpu: the thread waited for a CPU, and the tasks that ran
- * are added to `runs`; false: it waited for a lock.
+ * Find the thread that had a CPU or a lock for most of the wait of the thread in slot @index, up to
+ * @now. Store the result in `most` of the account. @of_cpu: the thread waited for a CPU, and the
+ * tasks that ran are added to `runs`; false: it waited for a lock.
  */
 __noinline int occupancy_sum(__u32 index, __u32 of_cpu, __u64 now)
 {

@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * The hot path: threads arrive at barriers and leave them. The arrival is kept in the thread's
- * slot, and one record is written at the departure. The attach method selects the programs.
- * barrier_session sees both the arrival and the departure. Where there are no sessions, or where a
- * return probe could do harm, barrier_enter sees the arrival, and barrier_exit on the ret
- * instructions sees the departure.
+ * slot, and one record is written at the departure. The attach method decides which programs are
+ * attached. barrier_session sees both the arrival and the departure. Where the kernel has no
+ * sessions, or where a return probe could do harm, barrier_enter sees the arrival, and barrier_exit
+ * on the ret instructions sees the departure.
  */
 #include "account.h"
 #include "arrive.h"
@@ -35,9 +35,9 @@ __u32 marks[SBT_MARKS];
 volatile __u32 ended; /* tracing has ended, and accounts no longer change */
 
 /*
- * Handle the first crossing of a thread, or any crossing of a thread that is not traced. Return 1 +
- * the index of its slot, or 0 if it is not traced. Global, so that the verifier checks it once in
- * each program. Programs in other files also call it.
+ * Handle the first crossing of a traced thread, or any crossing of a thread that is not traced.
+ * Return 1 + the index of the thread's slot, or 0 if the thread is not traced. Global, so that the
+ * verifier checks it once in each program. Programs in other files also call it.
  */
 __noinline int thread_admit(__u32 tgid, __u32 tid)
 {
@@ -47,8 +47,8 @@ __noinline int thread_admit(__u32 tgid, __u32 tid)
 }
 
 /*
- * The beginning of a std::barrier is searched for in this number of words before its phase. The
- * data of the completion function lies between the two.
+ * Number of words before the phase of a std::barrier in which its beginning is searched for. The
+ * completion function lies between the two, and its size is not known.
  */
 #define STD_SEARCHED 16
 
@@ -56,7 +56,7 @@ __noinline int thread_admit(__u32 tgid, __u32 tid)
 struct std_barrier {
 	__s64 expected;
 	__u64 state; /* aligned to 64 */
-	__s64 adjustment; /* -1 for each thread that has dropped out */
+	__s64 adjustment; /* minus the number of threads that have dropped out */
 };
 
 #define STD_COUNT_MAX  0x7fffffff
@@ -86,8 +86,9 @@ __noinline __u64 std_begin(__u64 phase)
 
 /*
  * Return whether an object that looks like a barrier is a barrier. The first ticket of a barrier's
- * tree is the phase, the phase + 1 (one thread of a pair has arrived), or the next phase. In an
- * inlined wait the type is not known, and threads also wait for bytes of other objects to change.
+ * tree is the phase, the phase + 1 (one thread of a pair has arrived), or the phase + 2 (the next
+ * phase). This check is for inlined waits, where the type of the object is not known: threads also
+ * wait for bytes of other objects to change.
  */
 static __noinline int has_ticket(__u64 begin, __u8 old)
 {
@@ -101,8 +102,8 @@ static __noinline int has_ticket(__u64 begin, __u8 old)
 }
 
 /*
- * Read the team's size from the object of a C++ wait. The size is read after the arrival, because
- * arriving calls no function.
+ * Read the team's size from the object of a C++ wait. The size is read in the wait, after the
+ * arrival, because the arrival itself calls no function that could have a probe.
  */
 static __noinline int passed_read(struct pt_regs *ctx, struct sbt_thread *t,
 				  const struct sbt_spec *spec, __u32 number)
@@ -125,8 +126,8 @@ static __noinline int passed_read(struct pt_regs *ctx, struct sbt_thread *t,
 		return 0;
 	}
 	/*
-	 * Both arguments should be the same address. If they differ, the predicate has an unknown
-	 * layout.
+	 * Both arguments should be the same address. If they differ, the wait's predicate has an
+	 * unknown layout, and nothing is read.
 	 */
 	twin = t->words;
 	t->words = 0;
@@ -166,7 +167,10 @@ static __noinline int name_callers(struct pt_regs *ctx, struct sbt_thread *t, __
 	return 0;
 }
 
-/* Set the number of the thread in its team. */
+/*
+ * Set the number of the thread in its team, plus 1: as the barrier's argument states it, or else as
+ * the program has stated it.
+ */
 static __always_inline void arrive_index(struct pt_regs *ctx, struct sbt_thread *t,
 					 const struct sbt_spec *spec, __u32 number)
 {
@@ -180,7 +184,10 @@ static __always_inline void arrive_index(struct pt_regs *ctx, struct sbt_thread 
 		t->index = team_index + 1;
 }
 
-/* Note the arrival, when its location and thread are known. */
+/*
+ * Note the arrival at the present location. Call this last, because it takes the time of the
+ * arrival.
+ */
 static __always_inline void arrive_now(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
 				       const struct sbt_spec *spec, __u32 number, __u16 flags)
 {
@@ -224,8 +231,8 @@ static __noinline int phase_inside(struct pt_regs *ctx, struct sbt_thread *t, __
 
 /*
  * Set the call site of a barrier that a region's function reaches by a jump at its end. There is no
- * call instruction, so the function itself is the call site. Use its address + 2, because its
- * address + 1 means the end of the region.
+ * call instruction, so the function itself is the call site. Use the function's address + 2,
+ * because address + 1 stands for the end of the region (join_arrive()).
  */
 static __noinline int tail_of_region(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
 {
@@ -281,8 +288,8 @@ static __always_inline int arrive(struct pt_regs *ctx)
 	}
 #endif
 	/*
-	 * If the function that jumped here has a return probe, the return address is the
-	 * trampoline, which begins a page.
+	 * If another function with a return probe jumped to this function, the return address is
+	 * not the caller's: it is the trampoline, which lies at the beginning of a page.
 	 */
 	if (t->ip && !(t->ip & 0xfff) && is_trampoline(t->ip)) {
 		t->ip = 0;
@@ -338,8 +345,9 @@ static __noinline int words_at_end(struct sbt_thread *t)
 		return 0;
 	}
 	/*
-	 * After fork, a child has no page of a shared mapping until it touches the page. By now it
-	 * has touched it.
+	 * After fork, a child has no page of a shared mapping until it touches the page. So the
+	 * words could not be read at the arrival, but now they can: in the barrier, the child has
+	 * touched the page.
 	 */
 	if (t->family == SBT_FAMILY_PTHREAD &&
 	    !bpf_probe_read_user(&t->words, sizeof(t->words), (void *)(t->object + PTHREAD_WORDS)))
@@ -393,7 +401,10 @@ static __always_inline int depart(struct pt_regs *ctx, int by)
 	if (by == BY_END ? !(t->how & SBT_SPEC_PAIR) || t->spec != spec_index(ctx)
 			 : t->how & SBT_SPEC_PAIR)
 		return 0;
-	/* A function inside the barrier has ended, not the barrier's function itself. */
+	/*
+	 * If the stack pointers differ, another function inside the barrier has ended, not the
+	 * barrier's function.
+	 */
 	if (by == BY_EXIT && PT_REGS_SP(ctx) != t->sp)
 		return 0;
 	if (t->team) {
@@ -466,8 +477,8 @@ static long shared_found(struct task_struct *task, struct vm_area_struct *vma, v
 }
 
 /*
- * Report the mapping of a shared barrier. A child that arrives at this barrier may exit before user
- * space could read the child's mappings.
+ * Report the mapping of a shared barrier. User space needs this report because a child that arrives
+ * at the barrier may exit before its own mappings could be read.
  */
 static __noinline int report_shared(struct sbt_proc *p, __u32 tgid, __u64 address)
 {
@@ -556,8 +567,8 @@ static __always_inline bool in_inlined_wait(struct pt_regs *ctx, const struct sb
 }
 
 /*
- * Return 0 if the thread is not inside a crossing, else -1. If it left a crossing without a
- * departure that was seen, abandon that crossing.
+ * Return 0 if the thread is outside all crossings, else -1. If it has left a crossing and the
+ * departure was not seen, abandon that crossing and return 0.
  */
 static __noinline int mark_outside(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
 {
@@ -565,7 +576,10 @@ static __noinline int mark_outside(struct pt_regs *ctx, struct sbt_thread *t, __
 		return -1;
 	if (!t->arrive_ns)
 		return 0;
-	/* The loop of an inlined wait may reach the loop's beginning, where the probe is, again. */
+	/*
+	 * In an inlined wait the probe is at the beginning of a loop, so one wait may hit it
+	 * repeatedly.
+	 */
 	if (in_inlined_wait(ctx, t) ? t->entry == PT_REGS_IP(ctx) : still_inside(ctx, t))
 		return -1;
 	crossing_write(index, t->tid, 0, bpf_ktime_get_ns());
@@ -589,7 +603,10 @@ static __always_inline bool mark_arrive(struct pt_regs *ctx, struct sbt_thread *
 	if (spec->flags & (SBT_SPEC_PHASE | SBT_SPEC_LATCH)) {
 		t->words = object;
 		passed_read(ctx, t, spec, number);
-		/* This is no barrier: threads also wait for bytes of other objects to change. */
+		/*
+		 * Without words, the object is no barrier: threads also wait for bytes of other
+		 * objects to change.
+		 */
 		if (spec->flags & SBT_SPEC_PHASE && !t->words)
 			return false;
 	} else {
@@ -730,7 +747,7 @@ int mark(struct pt_regs *ctx)
 			mark_write(t, index, label_of(ctx, number, t), value, 0);
 		return 0;
 	}
-	/* SBT_PHASE has no kind. It is a barrier of one thread: its object is the thread. */
+	/* SBT_PHASE (kind 0) is recorded as a barrier of one thread: its object is the thread. */
 	if (!mark_arrive(ctx, t, index, spec, number, phase ? 1ULL << 63 | t->tid : value))
 		return 0;
 	if (phase) {

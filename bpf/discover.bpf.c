@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Find barriers without a name: threads wait on a condition variable or a futex, and one thread
- * wakes them all. Each wait and each wake-up is a candidate, from which user space classifies the
- * object. Once an object is classified as a barrier, its crossings are recorded like those of any
- * barrier. Waits on an object that is no barrier cost only a check. There are no return probes
- * here: pthread_cond_wait is a cancellation point, and unwinding through a return probe breaks the
- * process.
+ * Find barriers that are no functions of a known library: threads wait on a condition variable or a
+ * futex, and one thread wakes them all. Each wait and each wake-up is a candidate, from which user
+ * space classifies the object. Once an object is classified as a barrier, its crossings are
+ * recorded like those of any barrier. Waits on an object that is no barrier cost only a check. No
+ * return probes are used here: pthread_cond_wait is a cancellation point. A cancelled thread
+ * unwinds its stack, and unwinding through a return probe breaks the process.
  */
 #include "account.h"
 #include "callers.h"
@@ -57,7 +57,7 @@ static __noinline int object_waits(struct sbt_thread *t)
 /*
  * The first process in which a thread waited, or woke others. A second such process, or a fork,
  * sets several_tgids. Processes may share the objects on which they wait, at different addresses.
- * Once the flag is set, it is not known whether a thread waits on an object.
+ * So once the flag is set, `waits` does not show whether a thread waits on an object.
  */
 static volatile __u32 first_tgid;
 volatile __u32 several_tgids;
@@ -186,7 +186,7 @@ static __noinline int candidate_write(struct sbt_thread *t, __u64 depart_ns, __u
 	return 0;
 }
 
-/* Note the arrival at a known barrier, with the data of the wait. */
+/* Note the arrival at an object that is known to be a barrier, with the data in t->waiting. */
 static __noinline int found_barrier_arrive(struct sbt_thread *t, __u32 index)
 {
 	if (!t)
@@ -226,12 +226,18 @@ static __always_inline bool is_inside(struct pt_regs *ctx, struct sbt_thread *t,
 		return false;
 	if (t->family != SBT_FAMILY_COND || called_within(ctx, t->entry, t->sp, t->ip))
 		return true;
-	/* The earlier call never returned. */
+	/*
+	 * The thread is in another call now, so the earlier call never returned: abandon its
+	 * crossing.
+	 */
 	crossing_write(index, t->tid, 0, bpf_ktime_get_ns());
 	return false;
 }
 
-/* Return the same caller as callers_walk(), in the cases where one step is enough. */
+/*
+ * Return the same caller as callers_walk() would, but by a rule that is already known. Only for
+ * walks of one step.
+ */
 static __always_inline __u64 one_caller(const struct sbt_frame_rule *rule, const struct sbt_walk *w)
 {
 	__u64 cfa = (rule->flags & SBT_FRAME_BY_FP ? w->from.fp : w->from.sp) + (__s64)rule->cfa,
@@ -244,7 +250,10 @@ static __always_inline __u64 one_caller(const struct sbt_frame_rule *rule, const
 	return code_address(ip);
 }
 
-/* Keep the rule for the caller of the last wait: most threads wait at the same location again. */
+/*
+ * Keep the rule to find the caller of the last wait, because most threads wait at the same location
+ * again.
+ */
 static __noinline int keep_rule(struct sbt_thread *t, __u64 ip)
 {
 	struct sbt_frame_key key = {};
@@ -287,8 +296,8 @@ static __noinline int note_callers(struct pt_regs *ctx, struct sbt_thread *t, __
 }
 
 /*
- * Do the same as note_callers() for a semaphore, with one more caller: often a function only waits
- * on behalf of its caller.
+ * Do the same as note_callers() for a semaphore, with one caller more, because often a function
+ * only waits on behalf of its caller.
  */
 static __noinline int note_sem_callers(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
 {
@@ -308,7 +317,7 @@ static __noinline int note_sem_callers(struct pt_regs *ctx, struct sbt_thread *t
 
 /*
  * Read the condition variable's own count of waits. glibc keeps it in the first eight bytes, above
- * the lowest bit. It includes waits that began before the process had its probes.
+ * the lowest bit. The count includes waits that began before the process had its probes.
  */
 static __always_inline void cond_count(struct sbt_thread *t)
 {
@@ -366,7 +375,10 @@ int cond_wait(struct pt_regs *ctx)
 	t->waiting.ip = return_address(ctx);
 	t->waiting.sp = PT_REGS_SP(ctx);
 	t->waiting.entry = PT_REGS_IP(ctx);
-	/* A join concerns only the thread that joins, so the call is the call site. */
+	/*
+	 * A join concerns only the thread that joins, so its own call is the call site, and no
+	 * callers are needed.
+	 */
 	if (!t->waiting.quiet && t->waiting.family != SBT_FAMILY_FORKJOIN)
 		note_callers(ctx, t, index);
 	if (state == SBT_OBJECT_BARRIER) {
@@ -383,9 +395,10 @@ int cond_wait(struct pt_regs *ctx)
 }
 
 /*
- * Note a wait on a semaphore. Threads may synchronize by several semaphores, and the report
- * mentions that. Nothing is written if the thread need not wait. The semaphore's value is its first
- * member in glibc and in musl; musl keeps a flag in the uppermost bit.
+ * Note a wait on a semaphore. If threads seem to synchronize by semaphores, the report mentions it.
+ * If the semaphore's value is not 0, the thread need not wait, and nothing is written. The
+ * semaphore's value is its first member in glibc and in musl; musl keeps a flag in the uppermost
+ * bit.
  */
 SEC("?uprobe")
 int sem_wait(struct pt_regs *ctx)
@@ -450,7 +463,9 @@ int cond_wake(struct pt_regs *ctx)
 	struct sbt_thread *t = traced_thread(&index);
 	__u64 ip;
 
-	/* The function that woke the threads has called this function: it is the same wake-up. */
+	/*
+	 * If the function that woke threads last has called this function, it is the same wake-up.
+	 */
 	if (!t || called_within(ctx, t->waiting.wake_entry, t->waiting.wake_sp, t->waiting.wake_ip))
 		return 0;
 	t = cond_begin(ctx, &index, &state);
@@ -512,7 +527,8 @@ struct futex_call {
 	__u64 object;
 	__u64 several; /* futex_waitv: address of the array of waiters */
 	__u32 wakes;
-	__u32 value; /* a wait: the value that it expects to change */
+	/* for a wait: the value that the futex word must have for the thread to sleep */
+	__u32 value;
 	bool wait;
 };
 
@@ -521,7 +537,10 @@ static __always_inline __u64 syscall_arg(struct pt_regs___kernel *regs, __u32 n)
 #if defined(__TARGET_ARCH_arm64)
 	__u64 all[4] = {};
 
-	/* regs[0] still holds the first argument, unless the kernel has restarted the call. */
+	/*
+	 * At the entry, regs[0] still holds the first argument. It does not if the kernel has
+	 * restarted the call.
+	 */
 	bpf_probe_read_kernel(all, sizeof(all), &regs->regs);
 	return all[n & 3];
 #else
@@ -619,8 +638,8 @@ static __always_inline void futex_begin(struct sbt_thread *t, __u32 index,
 	t->waiting.cpu = bpf_get_smp_processor_id();
 	t->waiting.entry = 0;
 	/*
-	 * The walk begins at the system call. The barrier's wait may be a function around that
-	 * call: look one caller further.
+	 * The walk begins at the system call. The function that makes this call may only wait on
+	 * behalf of the barrier function, so find one caller more than usual.
 	 */
 	walk->want = 2 + config.frames;
 	walk->plain = 1;

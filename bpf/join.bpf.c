@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Find waits for the end of other threads where threads' time is not accounted for. With
- * accounting, account.bpf.c knows since when a thread has been blocked. Without accounting, the
- * programs here note that time for threads that are in no barrier.
+ * accounting, account.bpf.c knows when each thread blocked. Without it, the programs here note when
+ * a thread that is in no barrier lost its CPU.
  */
 #include "join.h"
 

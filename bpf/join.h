@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Find waits for another thread's end where the functions that join threads have no probes. These
- * functions get no probes if discovery is off, because other processes may run the same code under
- * an emulator. Each thread has a separate word at which other threads wait for its end, and the
- * ending thread itself wakes the waiter.
+ * functions get no probes if discovery is off, because the probes would also be in the code of
+ * other processes, and would kill programs that run under an emulator. Each thread has a separate
+ * word at which other threads wait for its end, and the ending thread itself wakes the waiter.
  */
 #ifndef BPF_JOIN_H
 #define BPF_JOIN_H
@@ -15,8 +15,8 @@
 #include "userregs.h"
 
 /*
- * musl on x86-64: offset of that word from the thread pointer. glibc has the stack canary near that
- * offset, on which no thread waits.
+ * musl on x86-64: offset of that word from the thread pointer. In glibc, the stack canary is near
+ * that offset: no thread waits on it.
  */
 #define MUSL_DETACH_STATE 56
 
@@ -36,9 +36,10 @@ static __always_inline __u64 word_of_end(struct task_struct *current)
 }
 
 /*
- * Report (SBT_REC_JOINED) if @task waited for the current task to end. The current task is waking
- * @task. @since: when @task was blocked (ns). @addr: the word at which @task waits, without the
- * lowest bits; 0: not known. @after: the last departure of @task (ns), if sums are kept. Return 0.
+ * Report (SBT_REC_JOINED) if @task waited for the end of the current task, which is waking @task.
+ * @since: when @task blocked (ns). @addr: the address of the word at which @task waits, of which
+ * the three lowest bits are ignored; 0: not known. @after: the last departure of @task (ns), if
+ * sums are kept. Return 0.
  */
 static __noinline int join_ended(struct task_struct *task, __u64 addr, __u64 since, __u64 after,
 				 __u64 now)

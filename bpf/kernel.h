@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The few kernel types that the programs read, written by hand. Only the names matter: CO-RE finds
- * the offsets on the running kernel. No vmlinux.h of the build machine is needed.
+ * The few kernel types that the programs read, written by hand. Only the names of types and members
+ * matter, because CO-RE finds the offsets on the running kernel. So no vmlinux.h is needed for the
+ * build.
  */
 #ifndef BPF_KERNEL_H
 #define BPF_KERNEL_H
@@ -98,7 +99,7 @@ struct upid {
 
 struct pid {
 	unsigned int level;
-	struct upid numbers[1]; /* one for each level */
+	struct upid numbers[1]; /* one for each level of nested PID namespaces */
 };
 
 struct task_struct;
@@ -112,7 +113,7 @@ struct rq {
 struct cfs_rq {
 	struct rq *rq;
 	struct task_group *tg;
-	int throttle_count; /* this group or a group above it is throttled on this CPU */
+	int throttle_count; /* not 0: this group or a group above it is throttled on this CPU */
 };
 
 struct sched_entity {
@@ -151,7 +152,7 @@ struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
 	int exit_code; /* as wait() returns it */
-	/* Address of the user-space word at which its end can be waited for. */
+	/* Address of the user-space word at which other threads can wait for this thread's end. */
 	int *clear_child_tid;
 	int nr_cpus_allowed;
 	/* newer kernels have a narrower type; CO-RE reads any unsigned type into this one */
@@ -240,8 +241,8 @@ struct backing_file {
 };
 
 /*
- * A page in the process, to which return probes make functions return. Instructions are also
- * single-stepped there.
+ * A page in each probed process. Functions with a return probe return to this page, and the kernel
+ * single-steps instructions in it.
  */
 struct xol_area {
 	unsigned long vaddr;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Barriers and phases that a program names with the markers of include/sbt/sbt.h. Each name gets a
- * number. User space gets the number and the name once, while a thread is at the marker, because
+ * Barriers and phases that a program names with the markers of include/sbt/sbt.h. Each name has a
+ * number. User space is sent the number and the name once, while a thread is at the marker, because
  * the program may overwrite the text a moment later.
  */
 #ifndef BPF_LABEL_H

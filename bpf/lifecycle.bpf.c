@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Handle rare events: processes and threads begin, change and end, and files are mapped. An event
- * wakes the reader if the reader has to act at once. These events do not share a ring with the
+ * Handle rare events: processes and threads begin, change and end, and files are mapped. If user
+ * space has to act at once, the event wakes it. These events are in a ring of their own, without
  * crossings.
  */
 #include "account.h"
@@ -67,7 +67,7 @@ static __always_inline bool thread_drop(__u32 tid, __u64 now, __u32 *seq)
 	return pending;
 }
 
-/* Give a new thread its slot when it begins, so that its first phase is accounted for. */
+/* Give a new thread its slot when it is created, so that its first phase is accounted for. */
 static __always_inline void thread_begin(struct task_struct *task, __u32 tid, __u32 tgid,
 					 __u8 state, __u64 now)
 {
@@ -99,9 +99,12 @@ static __always_inline void note_forked(const struct task_struct *parent,
 	struct sbt_forked *f, fresh = {};
 
 	if (ctgid != ptgid) {
-		/* the entry of an earlier process with this number */
+		/* delete the entry of an earlier process with this number */
 		bpf_map_delete_elem(&forked, &ctgid);
-		/* vfork(): the parent waits until the child has exited or executed a program. */
+		/*
+		 * After vfork() the parent waits until the child has exited or executed a program,
+		 * so they do not synchronize.
+		 */
 		if (child->mm == parent->mm)
 			return;
 	}
@@ -143,8 +146,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 			e->creator = parent->pid;
 			e->thread_pointer = thread_pointer(child);
 			/*
-			 * This is the first thread that the process creates, so the process's waits
-			 * must be seen from now on.
+			 * If this is the first thread that the process creates, wake user space at
+			 * once: the process's waits must be seen from now on.
 			 */
 			bpf_ringbuf_submit(e, config.discover && parent->signal->nr_threads <= 2
 						      ? BPF_RB_FORCE_WAKEUP
@@ -159,7 +162,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	fresh.inc = incarnation(now);
 	fresh.flags = flags & (SBT_PROC_BY_EXIT | SBT_PROC_FRESH);
 	if (bpf_map_update_elem(&procs, &ctgid, &fresh, BPF_ANY))
-		return 0; /* the loss is counted at the child's first crossing */
+		return 0; /* no room for the child; its loss is counted at its first crossing */
 	thread_begin(child, ctid, ctgid, ACCOUNT_RUNNABLE, now);
 	e = event_new(SBT_REC_FORK, now);
 	if (e) {
@@ -232,8 +235,8 @@ static __always_inline struct sbt_verdict *program_verdict(struct task_struct *t
 }
 
 /*
- * Return whether the program was examined a moment ago. Later it is examined again, because it may
- * run with other libraries.
+ * Return whether the program was examined a moment ago. After a while the program is examined
+ * again, because it may run with other libraries.
  */
 static __always_inline bool verdict_recent(const struct sbt_verdict *v)
 {
@@ -285,7 +288,10 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	p->flags = config.by_exit ? SBT_PROC_BY_EXIT : 0;
 	if (v)
 		p->flags |= v->flags & (SBT_PROC_BY_EXIT | SBT_PROC_EXCLUDED);
-	/* A stopped process loses nothing if it is examined again. */
+	/*
+	 * If the process is stopped, it may as well be examined again: no crossing is missed
+	 * meanwhile.
+	 */
 	if (!v || hold)
 		p->flags |= SBT_PROC_FRESH;
 	if (!(p->flags & SBT_PROC_EXCLUDED))
@@ -295,7 +301,10 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 		return 0;
 	event_task(e, tgid, old, p->inc);
 	bpf_get_current_comm(e->comm, sizeof(e->comm));
-	/* The process may exit or execute another program before user space examines it. */
+	/*
+	 * Include the program's identity, because the process may exit or execute another program
+	 * before user space examines it.
+	 */
 	event_program(e, task);
 	if (hold && bpf_send_signal(SIGSTOP) == 0)
 		e->flags = SBT_EVENT_HELD;
@@ -307,9 +316,9 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
  * The dynamic linker calls _dl_debug_state for debuggers: once after it has mapped a program's
  * libraries and before any of their code runs, and then before and after every dlopen and dlclose.
  * In a traced process these libraries may contain barriers, or may replace another library at its
- * address. If the probe is only in the processes that were named, user space finds the mappings of
- * other processes in another way (user/attach/mappings.c), because emulators read the dynamic
- * linker's code.
+ * address. Where possible, only a few traced processes have this probe, because a probe in the
+ * dynamic linker kills every program that starts under an emulator. For other processes the kernel
+ * reports mapped code instead (user/attach/mappings.c).
  */
 SEC("?uprobe")
 int loader_state(struct pt_regs *ctx)
@@ -334,8 +343,8 @@ int loader_state(struct pt_regs *ctx)
 	__sync_fetch_and_add(&p->mappings, 1);
 	if (config.aggregate) {
 		/*
-		 * Increment `mappings` first: a BPF program that sees the new epoch checks the
-		 * mappings.
+		 * Increment `mappings` first: a BPF program that sees the new epoch then also sees
+		 * the new value of `mappings`.
 		 */
 		__sync_fetch_and_add(&mappings, 1);
 		__sync_fetch_and_add(&epoch, 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Count probe hits that are not crossings. They are a cost, and a process with many of them loses
- * these probes.
+ * Count probe hits that are not crossings. Such hits only cost time, so user space removes these
+ * probes from a process with many such hits.
  */
 #ifndef BPF_LOOKS_H
 #define BPF_LOOKS_H

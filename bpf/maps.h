@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* The maps, and the helpers that every program uses. User space sets the sizes before load. */
+/*
+ * The maps, and the functions that all programs use. User space sets the sizes of the maps before
+ * it loads the programs.
+ */
 #ifndef BPF_MAPS_H
 #define BPF_MAPS_H
 
@@ -8,8 +11,8 @@
 #include "sbt/state.h"
 
 /*
- * Targets of the tail calls in stack_of_its_own(), which never happen. One map for each attach
- * method.
+ * Maps for the tail calls in stack_of_its_own(), which are never executed: one map for session
+ * programs, one for other probes.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -26,11 +29,11 @@ struct {
 } no_probe SEC(".maps") __weak;
 
 /*
- * Make the kernel give the program a stack of its own for each thread. Since 6.13 the kernel keeps
- * the stacks of tracing programs per CPU, as if a program could not interrupt itself. But a thread
- * in the program of a uprobe can lose its CPU to another thread that hits the same probe, which
- * then overwrites its stack. Linux 7.2 crashed because of that. A program with a tail call keeps a
- * stack for each thread; the verifier knows that this call is never reached.
+ * Make the kernel run the program on the kernel stack of the thread. Since 6.13 the kernel has one
+ * stack per CPU for a tracing program, as if no program could be interrupted by itself. But a
+ * thread in the program of a uprobe can lose its CPU to another thread that hits the same probe,
+ * which then overwrites its stack. Linux 7.2 crashed because of that. A program with a tail call
+ * still runs on the thread's kernel stack. The verifier knows that this tail call is never reached.
  */
 #define stack_of_its_own(ctx, map)                    \
 	do {                                          \
@@ -49,9 +52,9 @@ struct {
 } procs SEC(".maps") __weak;
 
 /*
- * What user space has found out about a process since its entry was made. This is a separate map,
- * which only user space writes. If user space wrote the entry in `procs`, it could overwrite the
- * new state of a process that executes another program at that moment.
+ * What user space has found out about a process since the process's entry in `procs` was made. This
+ * is a separate map, which only user space writes. If user space wrote the entry in `procs`, it
+ * could overwrite the new state of a process that executes another program at that moment.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -60,7 +63,7 @@ struct {
 	__type(value, struct sbt_classified);
 } judged SEC(".maps") __weak;
 
-/* User space maps this, and writes only its members `proc_flags` and `detached`. */
+/* User space maps this array. It writes only the members `proc_flags` and `detached`. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 32768);
@@ -78,8 +81,8 @@ struct {
 } owners SEC(".maps") __weak;
 
 /*
- * One entry if no times are accounted for, else as many entries as in `threads`. User space maps
- * this array to read it.
+ * Without accounting one entry, else as many entries as in `threads`. User space maps this array to
+ * read it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -101,7 +104,10 @@ struct {
 	__type(value, struct sbt_counting);
 } countings SEC(".maps") __weak;
 
-/* A thread's number in its PID namespace. */
+/*
+ * Key of `inner_tids`: a thread's number in its PID namespace. The value is the thread's number in
+ * the kernel.
+ */
 struct sbt_inner {
 	__u32 pidns;
 	__u32 nr;
@@ -114,7 +120,7 @@ struct {
 	__type(value, __u32);
 } inner_tids SEC(".maps") __weak;
 
-/* The counters themselves. Key: (number of the counter) x (number of CPUs) + CPU. */
+/* The perf events that count. Key: (number of the counter) x (number of CPUs) + CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__uint(max_entries, 1);
@@ -130,7 +136,7 @@ struct {
 } files SEC(".maps") __weak;
 
 /*
- * Key: the process. Value: number of its crossings, or possible crossings, that were refused
+ * Key: the process. Value: number of its crossings, or possible crossings, that were not recorded
  * because user space did not know yet how to trace its program.
  */
 struct {
@@ -324,7 +330,7 @@ extern __u32 nmeetings;
 
 /*
  * Return a number that distinguishes processes across PID reuse and exec: a microsecond stamp,
- * which wraps after 73 minutes. Never 0.
+ * which wraps after 73 minutes. The number is never 0.
  */
 static __always_inline __u32 incarnation(__u64 now)
 {
@@ -338,7 +344,10 @@ static __always_inline __u32 proc_flags(const struct sbt_proc *p, __u32 tgid)
 	__u64 word;
 	int i;
 
-	/* Try twice, in case the entry of another process has just replaced this entry. */
+	/*
+	 * Try twice, because the kernel may reuse the memory of this entry for another process at
+	 * this moment.
+	 */
 #pragma unroll
 	for (i = 0; i < 2; i++) {
 		found = bpf_map_lookup_elem(&judged, &tgid);
@@ -361,8 +370,8 @@ static __always_inline __u64 proc_detached(const struct sbt_proc *p, __u32 tgid)
 		return 0;
 	detached = *(volatile __u64 *)&found->detached;
 	/*
-	 * The entry of another process may be replacing this entry right now. `word` of the new
-	 * entry is then written first, so its upper half shows this.
+	 * The kernel may be reusing the memory of this entry for another process. `word` is then
+	 * written before `detached`, so its upper half shows this.
 	 */
 	return *(volatile __u64 *)&found->word >> 32 == p->inc ? detached : 0;
 }
@@ -463,9 +472,9 @@ static __always_inline void *ring_reserve(__u32 cpu, __u64 size)
 }
 
 /*
- * Return the flag that wakes the reader if the ring is filling up. The reader polls on a timer, at
- * long intervals if few records arrive. It is woken when the ring is a quarter full, which is early
- * enough for stack samples: they use up to half of a ring.
+ * Return the flag that wakes the reader if the ring is more than a quarter full, else the flag that
+ * does not. The reader polls on a timer, at long intervals if few records arrive. A quarter is
+ * early enough for stack samples, which are sent until a ring is half full.
  */
 static __always_inline __u64 wake_if_full(void *ring)
 {
@@ -484,7 +493,7 @@ static __noinline MAYBE_UNUSED __u64 ring_wake(__u32 cpu)
 }
 
 /*
- * Return the flags with which a record goes to the ring of @cpu. A wake-up for each record would
+ * Return the flags for submitting a record to the ring of @cpu. A wake-up for each record would
  * cost more than the probe, so one record in WAKE_EVERY checks whether the ring is filling up.
  * Threads check at different records, because they often arrive together.
  */
@@ -555,7 +564,7 @@ static __always_inline void event_task(struct sbt_event *e, __u32 tgid, __u32 ti
 	e->inc = inc;
 }
 
-/* Return the flags for an event that user space need not get at once. */
+/* Return the flags for submitting an event that user space need not get at once. */
 static __always_inline __u64 event_wake(void)
 {
 	return wake_if_full(&events);
@@ -577,9 +586,9 @@ static __always_inline struct file *file_at(struct task_struct *task, __u64 fd)
 
 /*
  * Return the inode that /proc/PID/maps shows for a mapped file. A file of a stacked file system
- * (overlayfs) is a struct backing_file, but nothing in struct file says so. Only in a backing_file,
- * a struct path follows the file, and the dentry and the mount of this path have the same
- * superblock.
+ * (overlayfs) is a struct backing_file, but nothing in struct file says so. If a struct path
+ * follows the struct file in memory, and its dentry and its mount have the same superblock, the
+ * file is taken for a backing_file.
  */
 static __always_inline struct inode *mapped_inode(struct file *file)
 {
@@ -646,9 +655,9 @@ static __always_inline void event_program(struct sbt_event *e, struct task_struc
 }
 
 /*
- * Report to user space that a process has other mappings than before. @hold: stop the process,
- * which has not run any of the new code yet, until user space has examined it and attached its
- * probes.
+ * Report to user space that the mappings of a process have changed. @hold: stop the process until
+ * user space has examined it and attached the probes. The process has not run any of the new code
+ * yet.
  */
 static __always_inline void mappings_changed(struct sbt_proc *p, __u32 tgid, __u32 tid, bool hold)
 {
@@ -668,8 +677,8 @@ static __always_inline void mappings_changed(struct sbt_proc *p, __u32 tgid, __u
 /*
  * Return whether the process may be stopped for a moment without side effects. A parent is notified
  * of a stopped child, and parents such as su act on it. So only COMMAND itself is stopped, as a
- * child of sbt-trace. COMMAND must have a single thread, as it has after exec, in the dynamic
- * linker, and usually at the first parallel region.
+ * child of sbt-trace. COMMAND must have no handler for SIGCONT, and a single thread. It has a
+ * single thread after exec, in the dynamic linker, and usually at the first parallel region.
  */
 static __always_inline bool may_hold(struct task_struct *task)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Handle parallel regions. The thread that begins a region calls the runtime (region_*), and all
- * the runtime's threads run the outlined function (outlined_*). A thread that enters the function
- * is a member of the team, and a thread that leaves it has arrived at the join. The departure from
- * the join is seen only for the thread that began the region. Workers count as inside until they
- * enter the next region.
+ * Handle parallel regions. The thread that begins a region calls a function of the OpenMP runtime
+ * (programs region_*), and all threads of the team run the outlined function (programs outlined_*).
+ * A thread that enters the function is a member of the team, and a thread that leaves it has
+ * arrived at the join. The departure from the join is seen only for the thread that began the
+ * region. Workers count as inside until they enter the next region.
  */
 #include "probe.h"
 #include "team.h"
@@ -43,7 +43,7 @@ static __always_inline bool here_find(struct here *h, struct pt_regs *ctx)
 	return h->own_teams != NULL;
 }
 
-/* Like here_find(), at an entry, where the thread may be new. */
+/* Like here_find(), for the entry of a function, where the thread may be new. */
 static __always_inline bool here_enter(struct here *h, struct pt_regs *ctx)
 {
 	int slot;
@@ -64,8 +64,8 @@ static __always_inline bool here_enter(struct here *h, struct pt_regs *ctx)
 	h->number = spec_index(ctx);
 	h->spec = bpf_map_lookup_elem(&specs, &h->number);
 	/*
-	 * For an outlined function the entry alone is useful, because it shows the members of a
-	 * team.
+	 * An outlined function is traced even where its end cannot be seen, because its entry shows
+	 * the members of a team.
 	 */
 	return h->spec && !is_detached(h->t, h->spec) &&
 	       (h->spec->role == SBT_ROLE_OUTLINED ||
@@ -81,7 +81,9 @@ static __always_inline int here_end(const struct here *h)
 	return h->t->proc_flags & SBT_PROC_BY_EXIT ? 1 : 0;
 }
 
-/* End the regions that the thread left unseen by longjmp(), as its stack pointer shows. */
+/*
+ * Drop the regions that the thread has left by longjmp(): their stack pointers are not above @sp.
+ */
 static __always_inline void teams_trim(struct sbt_teams *own_teams, __u64 sp)
 {
 	__u32 i;
@@ -121,10 +123,10 @@ static __noinline int team_resume(struct sbt_thread *t, struct sbt_teams *own_te
 }
 
 /*
- * Begin the wait of a thread that has begun a region: until it runs the region's function it waits
- * for its workers, spinning or not. The wait is kept in the fields for waits for a turn, which are
- * free because a thread cannot wait for a turn at that time. The BPF programs call this function
- * directly, to save stack: Linux before 6.13 adds up the stacks of all calls.
+ * Begin the wait of a thread that has begun a region: until it runs the region's function, it waits
+ * for its workers. The wait is stored in t->turn, which is free: a thread cannot wait for a turn at
+ * that time. The BPF programs call this function directly, to save stack: Linux before 6.13 adds up
+ * the stacks of all calls.
  */
 static __noinline int team_await_begin(void)
 {
@@ -134,7 +136,9 @@ static __noinline int team_await_begin(void)
 	struct sbt_team *top = own_teams ? team_top(own_teams) : NULL;
 	struct sbt_account *a;
 
-	/* In the first region the workers are created: that is the thread's own work. */
+	/*
+	 * Not for the first region: there the thread creates the workers, which is work of its own.
+	 */
 	if (!top || !top->region_sp || top->outlined_sp || own_teams->begun < 2 || t->arrive_ns ||
 	    t->turn.sp)
 		return 0;
@@ -165,8 +169,8 @@ static __noinline int team_await_end(void)
 /* --- the thread that begins a region ---------------------------------------------------------- */
 
 /*
- * Return whether the function belongs to the program file and has had a probe in another process.
- * Such a probe is attached to the file, so all processes of the program have it.
+ * Return whether the function is in the program file and got a probe when another process ran it.
+ * Probes are attached to the file, so all processes of the program have this probe.
  */
 static __always_inline bool outlined_in_program(struct task_struct *task, __u64 fn)
 {
@@ -224,7 +228,7 @@ static __noinline int outlined_known(struct pt_regs *ctx, const struct here *h, 
 		e->flags = SBT_EVENT_HELD;
 	asked = e->flags & SBT_EVENT_HELD;
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
-	/* The process does not continue before the probe exists. */
+	/* If the process was stopped, it does not continue before the probe exists. */
 	return asked != 0;
 }
 
@@ -246,8 +250,9 @@ static __noinline int region_begin(struct sbt_region_key *key, __u64 object, __u
 		fresh.flags = SBT_REGION_SEEN;
 	r = bpf_map_lookup_elem(&regions, key);
 	/*
-	 * If the same thread began a region and never ended it, that region is over if no other
-	 * thread is in it.
+	 * A region with the same key and the same object was begun by this thread, which never
+	 * ended it. That region is over and is replaced. Any other running region with this key
+	 * makes the key ambiguous.
 	 */
 	if (r && r->masters && (r->object != object || (r->flags & SBT_REGION_AMBIGUOUS))) {
 		__sync_fetch_and_add(&r->masters, 1);
@@ -315,7 +320,7 @@ static __noinline int region_enter_at(struct pt_regs *ctx)
 	return here_end(&h);
 }
 
-/* End the region for the thread that began it: it leaves the join. */
+/* End the region for the thread that began it. This is the thread's departure from the join. */
 static __noinline int region_leave_at(struct pt_regs *ctx, int by)
 {
 	__u64 now = bpf_ktime_get_ns();
@@ -350,7 +355,7 @@ static __noinline int region_leave_at(struct pt_regs *ctx, int by)
 	}
 	if (!r)
 		return 0;
-	/* On Linux 5.10 atomics return no value. */
+	/* Read the value separately, because on Linux 5.10 atomics return no value. */
 	__sync_fetch_and_add(&r->masters, -1);
 	if (*(volatile __u32 *)&r->masters == 0)
 		bpf_map_delete_elem(&regions, &key);
@@ -397,16 +402,19 @@ static __noinline int outlined_alone(struct pt_regs *ctx, __u64 fn)
 		return 0;
 	p = bpf_map_lookup_elem(&procs, &key.tgid);
 	/*
-	 * The process is known to have tasks. A task hits the probes at its beginning and at its
-	 * end.
+	 * If the process is known to have tasks, this was a task, which hits the probes at its
+	 * beginning and at its end: two useless hits.
 	 */
 	if (p && p->tasks_inc == p->inc)
 		__sync_fetch_and_add(&p->looks, 2);
-	/* Entries at the same time may be counted only once, because this is not atomic. */
+	/*
+	 * This is not atomic, so two entries at the same time may be counted only once. This is
+	 * harmless.
+	 */
 	*known += SBT_OUTLINED_ALONE;
 	/*
-	 * The function is reported again after each further SBT_OUTLINED_ALONE_MAX entries, as long
-	 * as the probe is attached.
+	 * Report after SBT_OUTLINED_ALONE_MAX entries, and again after each further
+	 * SBT_OUTLINED_ALONE_MAX, as long as the probe is attached.
 	 */
 	if (*known / SBT_OUTLINED_ALONE % SBT_OUTLINED_ALONE_MAX)
 		return 0;
@@ -422,7 +430,10 @@ int task_made(struct pt_regs *ctx)
 
 	if (armed != ARMED_ALL || !p)
 		return 0;
-	/* Removing the probe takes a while, and many tasks may hit it until it is removed. */
+	/*
+	 * After the report, it takes a while until the probe is removed, and many tasks may hit the
+	 * probe meanwhile.
+	 */
 	__sync_fetch_and_add(&p->looks, 1);
 	if (p->tasks_inc == p->inc)
 		return 0;
@@ -484,11 +495,14 @@ static __noinline int outlined_enter_at(struct pt_regs *ctx)
 	}
 	level = h.own_teams->depth;
 	/*
-	 * Without a region this is a task, or a region that began before tracing, or a region that
-	 * its thread runs alone because of an if clause.
+	 * Without a known region, this is a task, or a region that began before tracing, or a
+	 * region that one thread runs alone because of an if clause.
 	 */
 	alone = !r || (top && top->fn == key.fn && top->data == key.data);
-	/* GCC runs no region without its runtime, and a task contains no barrier. */
+	/*
+	 * GCC begins every region by a call of its runtime, so this is not a region of one thread.
+	 * A task contains no barrier.
+	 */
 	if (alone && h.spec->family == SBT_FAMILY_GOMP) {
 		outlined_alone(ctx, key.fn);
 		return 1;
@@ -534,7 +548,7 @@ static __always_inline void join_arrive(struct here *h, const struct sbt_team *t
 	if (t->arrive_ns)
 		crossing_write(h->index, h->tid, 0, bpf_ktime_get_ns());
 	t->object = top->object;
-	t->ip = top->fn + 1; /* the function itself, which has the line of the pragma */
+	t->ip = top->fn + 1; /* stands for the function itself, which has the line of the pragma */
 	t->entry = 0;
 	t->sp = top->region_sp;
 	t->words = 0;
@@ -570,7 +584,7 @@ static __noinline int outlined_leave_at(struct pt_regs *ctx, int by)
 		h.sp -= RETURN_POPS;
 	if (!top || top->outlined_sp != h.sp)
 		return 0;
-	/* The exit of this function was seen already. */
+	/* The exit of this function was seen already: the thread has arrived at this join. */
 	if (top->region_sp && h.t->arrive_ns && h.t->team == TEAM_JOIN && h.t->sp == top->region_sp)
 		return 0;
 	if (!top->region_sp)

@@ -3,9 +3,9 @@
 /*
  * Keep the recent past of traced threads. It is needed because a thread knows only at the end of
  * its wait for which thread it waited. The sums of a thread's times are stored at each change of
- * its state. For the last few changes, all sums are kept. The older the changes, the fewer of their
- * sums are kept. So the sums are known exactly for the recent past, and by interpolation for
- * earlier moments.
+ * its state. The sums of the last few changes are all kept. Of older changes, only some are kept,
+ * and the older, the fewer. So the sums are known exactly for the recent past, and by interpolation
+ * for earlier times.
  */
 #ifndef BPF_PAST_H
 #define BPF_PAST_H
@@ -29,10 +29,11 @@ struct sbt_past {
 	__u64 from_ns; /* older sums belong to another thread */
 	__u64 noted_ns; /* time of the last change */
 	/*
-	 * Results of past_around(): the last change up to a moment, and the first change after it.
-	 * They are kept here because of the verifier.
+	 * Results of past_around(): index and time of the last change up to a given time, and of
+	 * the first change after it. They are stored here so that the verifier does not follow
+	 * their values through the loop.
 	 */
-	__u32 before, after; /* PAST_NONE: none is kept */
+	__u32 before, after; /* PAST_NONE: no such change is kept */
 	__u64 before_ns, after_ns;
 	__u32 grew[SBT_TIMES]; /* result of past_grow(), in the unit of the sums */
 	/*
@@ -44,8 +45,8 @@ struct sbt_past {
 };
 
 /*
- * Index: the thread's slot, modulo SBT_PASTS. If two threads share an entry, the second has no past
- * until the first has not changed its state for PAST_REST_NS.
+ * Index: the thread's slot, modulo SBT_PASTS. If two threads need the same entry, the first keeps
+ * it until it has not changed its state for PAST_REST_NS.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -79,8 +80,8 @@ static __always_inline void sums_now(struct past_sums *s, const __u64 times[SBT_
 }
 
 /*
- * Return the position of the lowest of PAST_LEVELS bits that is set. BPF has no instruction for
- * this.
+ * Return the position of the lowest bit that is set in @n, among the lowest PAST_LEVELS bits. BPF
+ * has no instruction for this.
  */
 static __always_inline __u32 lowest_bit(__u32 n)
 {
@@ -105,7 +106,10 @@ static __always_inline void past_write(struct sbt_past *p, struct sbt_account *a
 	p->noted_ns = now;
 	n = ++p->changes;
 	level = lowest_bit(n | 1U << (PAST_LEVELS - 1));
-	/* Leave out the bits of the number that are the same for all changes of a level. */
+	/*
+	 * Choose one of the level's PAST_KEPT entries by the bits of the number that differ between
+	 * successive changes of this level.
+	 */
 	at = level * PAST_KEPT + (n >> (level + (level < PAST_LEVELS - 1)) & (PAST_KEPT - 1));
 	barrier_var(at); /* without this, older verifiers lose track of the value of `at` */
 	if (at < PAST_NONE)
@@ -113,8 +117,8 @@ static __always_inline void past_write(struct sbt_past *p, struct sbt_account *a
 }
 
 /*
- * Note a change of the state of thread @index. Global, so that the verifier checks it once and not
- * for each caller.
+ * Note a change of the state of the thread in slot @index. Global, so that the verifier checks it
+ * once and not for each caller.
  */
 __noinline int past_note(__u32 index)
 {
@@ -141,7 +145,7 @@ __noinline int past_switched(__u32 out, __u32 in)
 	return 0;
 }
 
-/* Begin to keep the past of thread @index, which has just been created. */
+/* Begin to keep the past of the thread in slot @index, which has just been created. */
 __noinline int past_begin(__u32 index)
 {
 	struct sbt_account *a = bpf_map_lookup_elem(&accounts, &index);
@@ -187,8 +191,8 @@ __noinline int past_around(__u32 index, __u64 since)
 }
 
 /*
- * Calculate how much each time grew from @since to now, into `grew`. Call it after past_around(),
- * with the present sums in sums[PAST_NONE].
+ * Set `grew` to how much each of the thread's times grew from @since to now. Call it after
+ * past_around(), with the present sums in sums[PAST_NONE].
  */
 __noinline int past_grow(__u32 index, __u64 since)
 {

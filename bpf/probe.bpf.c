@@ -11,7 +11,10 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define CTX_BYTES sizeof(struct pt_regs)
 #endif
 
-/* This type is declared without members, because it is read as a struct pt_regs. */
+/*
+ * The verifier needs the name of this type. It has no members here, because the context is read as
+ * a struct pt_regs.
+ */
 struct bpf_user_pt_regs_t {
 };
 
@@ -26,7 +29,7 @@ static __always_inline __u64 arg_sized(__u64 value, const struct sbt_arg *arg)
 					   : value >> (shift & 63);
 }
 
-/* Return the register at @offset; 0 if there is none. */
+/* Return the value of the register at @offset; 0 if @offset is outside the registers. */
 static __always_inline __u64 arg_register(struct pt_regs *ctx, __u32 offset)
 {
 	__u64 value = 0;

@@ -10,8 +10,9 @@
 #include "maps.h"
 
 /*
- * Return the number of the probe's spec if several probes have the same offset in their pages. If
- * there is no such spec, return SBT_SPECS, which is no valid number.
+ * Return the number of the probe's spec, found by the code at the probe. This is needed if several
+ * probes have the same offset in their pages. If no spec is found, return SBT_SPECS, which is no
+ * valid number.
  */
 static __noinline __attribute__((unused)) __u32 spec_by_code(__u64 ip)
 {
@@ -44,12 +45,13 @@ static __always_inline __u32 spec_index(struct pt_regs *ctx)
 struct bpf_user_pt_regs_t;
 
 /*
- * Return the value at offset @member of the spec with this number, or ARG_UNREAD. Global, so that
- * the verifier checks it once in each program and not for each path to it. Defined in probe.bpf.c.
+ * Return the value that the struct sbt_arg at offset @member of spec @number describes, or
+ * ARG_UNREAD. Global, so that the verifier checks it once in each program and not for each path to
+ * it. Defined in probe.bpf.c.
  */
 extern __u64 arg_at(struct bpf_user_pt_regs_t *ctx, __u32 number, __u32 member);
 
-/* The value of the spec's @member, or ARG_UNREAD. Values in the first argument are read faster. */
+/* The value that @member of the spec describes, or ARG_UNREAD. */
 #define arg_fetch(ctx, number, member) \
 	arg_at((struct bpf_user_pt_regs_t *)(ctx), number, offsetof(struct sbt_spec, member))
 

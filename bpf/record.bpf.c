@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Update a thread's account at its arrival, and write the record at its departure. The same
- * functions serve all programs that see threads arrive and depart.
+ * Update a thread's account at its arrival, and write the record at its departure. All programs
+ * that see threads arrive and depart share these functions.
  */
 #include "account.h"
 
@@ -27,7 +27,10 @@ struct with_counters {
 
 /* --- arrival ---------------------------------------------------------------------------------- */
 
-/* End the phase of the running thread, which arrives at @own of its own time. */
+/*
+ * End the phase of the running thread, which arrives at a barrier. @own: the time of the arrival in
+ * the thread's own time (less away_ns).
+ */
 static __always_inline void account_arrive(struct sbt_account *a, __u32 index, __u64 own)
 {
 	counters_phase(a, index);
@@ -58,7 +61,10 @@ __noinline __u64 crossing_arrive(__u32 index, __u32 tid)
 
 /* --- departure -------------------------------------------------------------------------------- */
 
-/* Not inlined: only threads that were switched out need it. */
+/*
+ * Not inlined, because only threads that were switched out or had a page fault in their phase need
+ * it.
+ */
 static __noinline int crossing_write_parts(struct sbt_thread *t, struct sbt_account *a,
 					   __u64 depart_ns)
 {
@@ -127,7 +133,7 @@ static __noinline int crossing_write_inside(struct sbt_thread *t, struct sbt_acc
 	return 0;
 }
 
-/* Begin a new phase. */
+/* Begin a new phase at the thread's departure. */
 static __always_inline void account_leave(struct sbt_account *a)
 {
 	a->inside = 0;
@@ -145,8 +151,8 @@ static __always_inline void account_leave(struct sbt_account *a)
 }
 
 /*
- * --aggregate: abandon a crossing without a departure that was seen. This function uses no atomics
- * that return a value, because all kernels run it for exiting threads.
+ * --aggregate: abandon a crossing if its departure was not seen. This function must not use atomics
+ * that return a value, because kernels without such atomics also load it.
  */
 static __noinline int sums_abandon(struct sbt_thread *t, __u64 now)
 {
@@ -200,7 +206,7 @@ __noinline int crossing_write(__u32 index, __u32 tid, __u64 depart_ns, __u64 now
 	t->seq++;
 	if (a) {
 		account_run(a, account_busy(a, &now));
-		/* Steal time inside the barrier belongs to no phase. */
+		/* Steal time inside the barrier belongs to no phase, so skip it. */
 		a->steal_base = steal_time(a);
 	}
 	if (!depart_ns && !(t->flags & SBT_CROSSING_NO_DEPART)) {
@@ -222,8 +228,8 @@ __noinline int crossing_write(__u32 index, __u32 tid, __u64 depart_ns, __u64 now
 	}
 	if (a) {
 		/*
-		 * A worker at the end of a region stays there: its time is recorded when it
-		 * continues.
+		 * A worker at the end of a region stays inside: the rest of its time inside is
+		 * recorded when it continues.
 		 */
 		if (t->flags & SBT_CROSSING_NO_DEPART)
 			a->phase_changed = 0;

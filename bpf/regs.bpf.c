@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Read the user registers of the threads of one process without stopping them. This is a separate
- * BPF object, because it is also loaded where nothing is traced, and because sbt-trace can trace on
- * a kernel that refuses it.
+ * BPF object for two reasons: it is also loaded where nothing is traced, and on a kernel that
+ * refuses it, sbt-trace can still trace.
  */
 #include "sbt/regs.h"
 #include "userregs.h"
@@ -16,7 +16,7 @@ __u32 wanted; /* the process, in the reader's PID namespace */
 
 struct return_instance {
 	unsigned long orig_ret_vaddr;
-	bool chained; /* it shares its return location with the next instance */
+	bool chained; /* true: it shares its place on the stack with the next instance */
 	struct return_instance *next;
 };
 
@@ -42,8 +42,8 @@ static __always_inline void note_returns(struct task_struct *task, struct sbt_re
 	at = BPF_CORE_READ(t, utask, return_instances);
 	for (i = 0; i < 2 * SBT_REGS_RETURNS && at; i++) {
 		/*
-		 * Several instances may share a return location. Only the last of these has the
-		 * caller's address.
+		 * Several instances may share one place on the stack. Only the last of these has
+		 * the real return address.
 		 */
 		if (!BPF_CORE_READ(at, chained) && n < SBT_REGS_RETURNS)
 			regs->returns[n++] = BPF_CORE_READ(at, orig_ret_vaddr);
@@ -51,7 +51,10 @@ static __always_inline void note_returns(struct task_struct *task, struct sbt_re
 	}
 }
 
-/* Return the number of a task in the PID namespace at @level; 0: it has none there. */
+/*
+ * Return the number of a task in its PID namespace at nesting level @level; 0: it has no number at
+ * that level.
+ */
 static __always_inline __u32 number_of(struct task_struct *task, __u32 level)
 {
 	struct pid *pid = BPF_CORE_READ(task, thread_pid);
@@ -83,8 +86,8 @@ int thread_regs(struct bpf_iter__task *ctx)
 	regs.switches = task->nvcsw + task->nivcsw;
 	from = user_regs(task);
 	/*
-	 * Registers that cannot be read stay 0. A stack pointer of 0 means that no register could
-	 * be read.
+	 * Registers that cannot be read stay 0. So a stack pointer of 0 tells user space that no
+	 * register could be read.
 	 */
 	if (from)
 		bpf_probe_read_kernel(regs.words, USER_REGS_SIZE, from);
@@ -94,15 +97,15 @@ int thread_regs(struct bpf_iter__task *ctx)
 }
 
 /*
- * Two arrays, indexed by the probe's cookie: the thread that is watched, and how often it has hit
- * the probe.
+ * Two arrays, indexed by the probe's cookie. For each probe: the thread for which hits are counted,
+ * and the number of its hits.
  */
 __u32 watched[SBT_REGS_RETURNED];
 __u64 returned[SBT_REGS_RETURNED];
 
 /*
- * Cookies need Linux 5.15. If this program can be loaded as a multi-probe program, it needs no more
- * privileges than tracing.
+ * Count the hits of a probe at a return address. Cookies need Linux 5.15. To attach this program as
+ * a multi-probe needs no more privileges than tracing.
  */
 SEC("?uprobe")
 int count_return(struct pt_regs *ctx)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * --aggregate: the hot path, where crossings are summed in maps and no crossing is written. As in
- * crossing.bpf.c, the attach method selects one of these programs. They are only for kernels with
- * atomics that return a value, and are not loaded elsewhere.
+ * --aggregate: the hot path, where crossings are added up in maps and no records of them are
+ * written. As in crossing.bpf.c, the attach method decides which of these programs are attached.
+ * They are only for kernels with atomics that return a value, and are not loaded elsewhere.
  */
 #include "aggregate.h"
 #include "arrive.h"
@@ -16,9 +16,9 @@ __u32 nmeetings;
 
 /*
  * Look up the data that the thread needs for its crossing, and keep them for the next crossing.
- * This is needed if the function or the barrier differs from the last crossing, if the barrier may
- * have been initialized again, or if libraries were loaded or unloaded. Return 0 if the crossing is
- * not counted.
+ * Call this only if the function or the barrier is not that of the last crossing, if the barrier
+ * may have been initialized again, or if libraries were loaded or unloaded. Return 0 if the
+ * crossing is not counted.
  */
 static __noinline int sums_look_up(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
 				   __u32 now)
@@ -28,7 +28,7 @@ static __noinline int sums_look_up(struct pt_regs *ctx, struct sbt_thread *t, __
 
 	if (!ctx || !t)
 		return 0;
-	/* The same function as last time has the same probe. */
+	/* If the function is the same as last time, so is the probe's spec. */
 	number = t->entry == PT_REGS_IP(ctx) ? t->spec : spec_index(ctx);
 	spec = bpf_map_lookup_elem(&specs, &number);
 	if (!spec)
@@ -54,16 +54,17 @@ static __noinline int sums_look_up(struct pt_regs *ctx, struct sbt_thread *t, __
 }
 
 /*
- * The handler time measured here does not include the kernel's work before and after the two
- * programs. With cold caches, the measured time therefore grows by a larger factor than the cost of
- * a crossing. With this constant (ns) added, both grow by the same factor (tests/bench/run.py
- * table.cold).
+ * The handler time measured here does not include the kernel's work before and after the programs
+ * of a crossing. With cold caches, the measured time therefore grows by a larger factor than the
+ * cost of a crossing. With this constant (ns) added, both grow by the same factor
+ * (tests/bench/run.py table.cold).
  */
 #define HANDLER_UNSEEN_NS 60
 
 /*
- * Like arrive(), for a function with the object as its first argument, where the object holds the
- * number of members. @t: the result of thread_find() for the thread of @id.
+ * Like arrive(), but only for functions with the barrier object as their first argument, if this
+ * object holds the number of members. @t: the result of thread_find() for the current thread; @id:
+ * tgid << 32 | tid.
  */
 static __always_inline int sums_arrive(struct pt_regs *ctx, __u64 id, struct sbt_thread *t,
 				       __u32 index)
@@ -107,17 +108,17 @@ static __always_inline int sums_depart(struct pt_regs *ctx, struct sbt_thread *t
 	if (by == BY_EXIT && PT_REGS_SP(ctx) != t->sp)
 		return 0;
 	/*
-	 * The instruction pointer is the return address of the call, because the kernel has already
-	 * undone the changes of the return probe.
+	 * At the end of a session the instruction pointer is the return address of the call,
+	 * because the kernel has already replaced the return probe's address by the real one.
 	 */
 	sums_departed(t, index, by == BY_EXIT ? 0 : PT_REGS_IP(ctx), now);
 	return 0;
 }
 
 /*
- * Like session_is_return(), but mostly without a call. If a thread is inside and its stack pointer
- * is as after the return of the function of its arrival, that function has returned: at the entry
- * of a function the stack is never aligned like that.
+ * Like session_is_return(), but mostly without calling a helper. If a thread is inside, and its
+ * stack pointer has the value that it has after the return from the barrier function, the function
+ * has returned: at the entry of a function, the alignment of the stack pointer is different.
  */
 static __always_inline bool sums_is_return(struct pt_regs *ctx, const struct sbt_thread *t)
 {

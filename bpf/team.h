@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Find the OpenMP team of a thread. Runtimes have no reliable name for a team. A team is identified
- * by the thread that began the region and by that thread's nesting level at that time. The outlined
- * function and its argument are the key to find both.
+ * Find the OpenMP team of a thread. Runtimes give teams no reliable names. So a team is identified
+ * by the thread that began its region, and by the nesting level of the region in that thread. The
+ * other members find these two by the region's outlined function and its argument.
  */
 #ifndef BPF_TEAM_H
 #define BPF_TEAM_H
 
 #include "account.h"
 
-/* The number of bytes that a return takes off the stack. */
+/* By how many bytes a return from a function increases the stack pointer. */
 #if defined(__TARGET_ARCH_arm64)
 #define RETURN_POPS 0
 #else
@@ -39,12 +39,15 @@ static __always_inline struct sbt_team *team_top(struct sbt_teams *own_teams)
 
 	if (i >= SBT_TEAM_DEPTH)
 		return NULL;
-	/* The verifiers of older kernels forget the comparison at the addition. */
+	/*
+	 * Keep the value in one register: the verifiers of older kernels would lose the result of
+	 * the comparison at the following addition.
+	 */
 	asm volatile("" : "+r"(i));
 	return &own_teams->stack[i & (SBT_TEAM_DEPTH - 1)];
 }
 
-/* Return whether regions were running in this process when tracing of it began. */
+/* Return whether regions may have been running in this process when tracing of it began. */
 static __always_inline bool teams_unknown(__u32 tgid)
 {
 	struct sbt_region_key key = { .tgid = tgid };
@@ -53,8 +56,8 @@ static __always_inline bool teams_unknown(__u32 tgid)
 }
 
 /*
- * Note that the process may be inside parallel regions, until the next region is seen to begin.
- * This is a separate function because of the stack that it needs.
+ * Note that the process may be inside parallel regions that began unseen. The note is valid until
+ * the beginning of a region is seen. Not inlined, because of the stack that this function needs.
  */
 static __noinline MAYBE_UNUSED void teams_lost(__u32 tgid)
 {
@@ -82,8 +85,8 @@ static __noinline MAYBE_UNUSED int team_find(__u32 tgid, __u32 tid, __u32 index,
 			return TEAM_NONE;
 		if (!teams_unknown(tgid)) {
 			/*
-			 * The process's first thread may be outside regions. Any other thread is in
-			 * a region that began before there were probes.
+			 * The process's first thread is taken to be outside regions. Any other
+			 * thread is in a region that began before the process had probes.
 			 */
 			if (tid == tgid)
 				return TEAM_NONE;
@@ -104,7 +107,7 @@ static __noinline MAYBE_UNUSED int team_find(__u32 tgid, __u32 tid, __u32 index,
 	return TEAM_BARRIER;
 }
 
-/* Set the kind of barrier, from the location argument of libomp. */
+/* Set the kind of the barrier, from the flags in libomp's location argument. */
 static __always_inline void team_kind(struct sbt_thread *t)
 {
 	__u32 flags = IDENT_FLAGS(t->words), implicit = flags & IDENT_BARRIER_MASK;
@@ -124,8 +127,9 @@ static __always_inline void team_kind(struct sbt_thread *t)
 }
 
 /*
- * Set the team's size, as the thread leaves the barrier: all members have arrived at that time, so
- * all have entered the region. Return 0 if there was no episode, or its team is unknown.
+ * Set the team's size when the thread leaves the barrier. At that time all members have arrived, so
+ * all have been counted as they entered the region. Return 0 if the thread crossed no barrier (a
+ * team of one), or if the team cannot be identified.
  */
 static __noinline MAYBE_UNUSED int team_words(struct sbt_thread *t, __u32 index)
 {
@@ -155,7 +159,7 @@ static __noinline MAYBE_UNUSED int team_words(struct sbt_thread *t, __u32 index)
 	return r->members > 1;
 }
 
-/* Keep the CPU time before an arrival, for crossing_drop(). */
+/* Keep the mark of the CPU time that the arrival will change, for crossing_drop(). */
 static __always_inline void team_note(const struct sbt_thread *t, __u32 index)
 {
 	const struct sbt_account *a = config.account ? account_at(index, t->tid) : NULL;
@@ -167,8 +171,8 @@ static __always_inline void team_note(const struct sbt_thread *t, __u32 index)
 
 /*
  * Number the episode of the team that the thread arrives at. All members count the same episodes,
- * even if records are lost. Return SBT_CROSSING_ROUND, or 0 where the beginning of the region was
- * not seen.
+ * so the numbers agree even if records are lost. Return SBT_CROSSING_ROUND, or 0 if the beginning
+ * of the region was not seen.
  */
 static __noinline MAYBE_UNUSED int team_round(struct sbt_thread *t, __u32 index)
 {
@@ -178,15 +182,15 @@ static __noinline MAYBE_UNUSED int team_round(struct sbt_thread *t, __u32 index)
 	if (!t || !top || !top->number || top->flags & SBT_TEAM_UNSEEN)
 		return 0;
 	/*
-	 * After 65534 barriers in one region the numbers start again, without the number of the
-	 * join.
+	 * After 65534 barriers in one region the numbers start at 1 again. SBT_ROUND_JOIN, the
+	 * number of the join, is not used.
 	 */
 	top->barriers = top->barriers + 1 == SBT_ROUND_JOIN ? 1 : top->barriers + 1;
 	t->round = (__u32)top->number << 16 | top->barriers;
 	return SBT_CROSSING_ROUND;
 }
 
-/* Undo team_round(): there was no episode. */
+/* Undo team_round(), because there was no episode. */
 static __always_inline void team_round_undo(const struct sbt_thread *t, struct sbt_teams *own_teams)
 {
 	struct sbt_team *top = own_teams ? team_top(own_teams) : NULL;
@@ -203,12 +207,18 @@ static __always_inline void counters_undo(__u32 index)
 
 	for (i = 0; c && i < SBT_COUNTERS_MAX; i++)
 		c->mark[i].counter -= c->phase[i];
-	/* A scaled value cannot be subtracted from the count. */
+	/*
+	 * A scaled value cannot be subtracted from the count, so such a counter is unknown in this
+	 * phase.
+	 */
 	if (c)
 		c->unknown |= c->scaled;
 }
 
-/* Drop a record that was no real crossing: the phase continues as if there had been no arrival. */
+/*
+ * Drop an arrival that was not at a barrier. No record is written, and the phase continues as if
+ * there had been no arrival.
+ */
 static __noinline MAYBE_UNUSED int crossing_drop(struct sbt_thread *t, __u32 index, __u64 now)
 {
 	struct sbt_account *a = t && config.account ? account_at(index, t->tid) : NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Handle the first crossing of a thread, and functions called within functions. For programs that
- * run in the thread itself.
+ * Handle the first crossing of a thread, and barrier functions that are called by barrier
+ * functions. For programs that run in the context of the thread itself.
  */
 #ifndef BPF_THREAD_H
 #define BPF_THREAD_H
@@ -39,8 +39,9 @@ static __always_inline __u64 leader_start(void)
 }
 
 /*
- * -a: report when a thread was created (SBT_REC_THREAD), if its process was not known then. What
- * the thread did before its first crossing is its phase 0.
+ * -a: report (SBT_REC_THREAD) when the current thread was created. There was no such report at that
+ * time, because the process was not known yet. User space needs the time, because the thread's
+ * first phase begins then.
  */
 static __always_inline void report_found_thread(__u32 tgid, __u32 tid, __u32 inc, __u64 now)
 {
@@ -54,7 +55,7 @@ static __always_inline void report_found_thread(__u32 tgid, __u32 tid, __u32 inc
 	bpf_ringbuf_submit(e, event_wake());
 }
 
-/* -a: return whether the user asked for the current process. */
+/* -a: return whether the current process is one that the user asked for (--comm, --cgroup). */
 static __always_inline bool is_wanted(void)
 {
 	if (config.by_comm) {
@@ -98,8 +99,9 @@ static __always_inline void refuse_early(__u32 tgid, __u32 cpu, bool crossing)
 }
 
 /*
- * -a: add a process that is not known. How to see its departures depends on the program, and until
- * that is known, nothing is recorded. Return whether the process may be recorded.
+ * -a: add a process that is not known yet. How its departures can be seen depends on its program.
+ * Until user space has found this out, nothing is recorded. Return whether the process has an entry
+ * now.
  */
 static __always_inline bool process_admit(__u32 tgid, __u64 now, __u32 cpu, bool crossing)
 {
@@ -128,8 +130,8 @@ static __always_inline bool process_admit(__u32 tgid, __u64 now, __u32 cpu, bool
 		teams_lost(tgid);
 	} else if (!bpf_map_lookup_elem(&procs, &tgid)) {
 		/*
-		 * There is no entry, so the map is full. With an entry, another thread of the
-		 * process was faster.
+		 * There is still no entry, so the map is full. If there were an entry, another
+		 * thread of the process would have made it.
 		 */
 		count_refused(lost_process, cpu, crossing);
 		return false;
@@ -138,9 +140,9 @@ static __always_inline bool process_admit(__u32 tgid, __u64 now, __u32 cpu, bool
 }
 
 /*
- * Handle the first crossing of a thread, or any crossing of a process that is not traced. Return
- * NULL unless it is traced. @crossing: true for a crossing; false if the thread only waits for
- * something, or wakes other threads.
+ * Handle the first crossing of a thread, or any crossing of a thread that is not traced. Return the
+ * thread's slot, or NULL if it is not traced. @crossing: true for a crossing; false if the thread
+ * only waits for something, or wakes other threads.
  */
 static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 tid, __u32 *index,
 							     bool crossing)
@@ -167,8 +169,9 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 		return NULL;
 	if (flags & SBT_PROC_FRESH) {
 		/*
-		 * It is not known yet whether a return probe could harm the process. Candidates are
-		 * not counted as refused: the probes may belong to the previous program.
+		 * It is not known yet whether a return probe could harm the process, so nothing is
+		 * recorded. Candidates are not even counted as refused, because they may come from
+		 * probes on files of the process's previous program.
 		 */
 		if (crossing)
 			refuse_early(tgid, cpu, true);
@@ -198,7 +201,10 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 	t->proc_flags = flags;
 	t->detached = proc_detached(p, tgid);
 	if (!(flags & SBT_PROC_SEEN)) {
-		/* Two threads may both report the process, which is harmless. */
+		/*
+		 * Two threads may do this at the same time and both report the process, which is
+		 * harmless.
+		 */
 		p->flags |= SBT_PROC_SEEN;
 		e = event_new(SBT_REC_SEEN, now);
 		if (e) {
@@ -209,8 +215,8 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 			e->refused = refused ? *refused : 0;
 			event_program(e, (void *)bpf_get_current_task());
 			/*
-			 * Wake the reader now, while the thread waits: its mappings may be gone in
-			 * a millisecond.
+			 * Wake the reader now, while the thread waits: the mappings of a
+			 * short-lived process may be gone in a millisecond.
 			 */
 			bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 		}
@@ -224,7 +230,10 @@ static __noinline MAYBE_UNUSED struct sbt_thread *thread_new(__u32 tgid, __u32 t
 
 #define PAGE_OF(address) ((address) >> 12)
 
-/* Return whether a return probe has replaced this return address. */
+/*
+ * Return whether this return address is that of the trampoline, by which a return probe replaces
+ * the real one.
+ */
 static __always_inline bool is_trampoline(__u64 address)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -238,9 +247,9 @@ static __always_inline bool is_trampoline(__u64 address)
 }
 
 /*
- * Return whether this function was called, or jumped to as a tail call, by the function with the
- * probe at @entry. That probe was hit before at stack pointer @sp, and its function returns to @ip
- * (0: not known). For example, an old version of a function calls its new version, or a wrapper
+ * Return whether the present function was called (or reached by a tail call) by the function with
+ * the probe at @entry. That probe was hit before, at stack pointer @sp, and the function returns to
+ * @ip (0: not known). For example, an old version of a function calls its new version, or a wrapper
  * calls the function that it wraps. If the calling function was left by longjmp, its part of the
  * stack has usually been overwritten.
  */
@@ -251,7 +260,11 @@ static __always_inline bool called_within(struct pt_regs *ctx, __u64 entry, __u6
 	if (entry == PT_REGS_IP(ctx) || PT_REGS_SP(ctx) > sp)
 		return false;
 #if defined(__TARGET_ARCH_arm64)
-	/* It is not known where the calling function has stored the link register. */
+	/*
+	 * A function that was called from there has a lower stack pointer. Its own return address
+	 * cannot be checked, because it is not known where the outer function has stored the link
+	 * register.
+	 */
 	if (PT_REGS_SP(ctx) < sp)
 		return true;
 	back = PT_REGS_RET(ctx);

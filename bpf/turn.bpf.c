@@ -41,15 +41,14 @@ int turn_begin(struct pt_regs *ctx)
 	struct sbt_account *a;
 
 	/*
-	 * Inside a barrier a thread may run tasks: its waits for a turn there are no part of a
-	 * phase.
+	 * Inside a barrier a thread may run tasks. Its waits for a turn in these tasks are not part
+	 * of a phase.
 	 */
 	if (!t || t->arrive_ns)
 		return 0;
 	/*
-	 * The thread is still in an outer function that waits, and that function has called this
-	 * one. The outer wait continues. If the stack pointer is above the outer function's frame,
-	 * the outer wait is over.
+	 * If the stack pointer is below that of the present wait, the function that waits has
+	 * called this function, and its wait continues. Otherwise that wait is over.
 	 */
 	if (t->turn.sp && sp < t->turn.sp)
 		return 0;

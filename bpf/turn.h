@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Waits of a thread for its turn, or for its team: parts of its phase, like time on a CPU. */
+/*
+ * Measure waits of a thread for its turn or for its team. Like time on a CPU, they are parts of the
+ * thread's phase.
+ */
 #ifndef BPF_TURN_H
 #define BPF_TURN_H
 
@@ -19,7 +22,7 @@ static __always_inline void turn_wait_begin(struct sbt_thread *t, struct sbt_acc
 }
 
 /*
- * End the wait, and add its length to *part unless the turn came at once. Return the length (ns).
+ * End the wait, and add its length to *part if it is at least SBT_TURN_NS. Return the length (ns).
  */
 static __always_inline __u64 turn_wait_end(struct sbt_thread *t, struct sbt_account *a, __u64 *part)
 {

@@ -14,8 +14,8 @@ static __always_inline struct pt_regs___kernel *user_regs(struct task_struct *ta
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
 		return (struct pt_regs___kernel *)bpf_task_pt_regs(task);
 	/*
-	 * Before Linux 5.15, read the registers at the top of the task's kernel stack, where there
-	 * is no padding.
+	 * Before Linux 5.15, the registers are at the very end of the task's kernel stack: the
+	 * supported architectures have no padding there.
 	 */
 	stack = BPF_CORE_READ(task, stack);
 	return stack ? stack + THREAD_SIZE - bpf_core_type_size(struct pt_regs___kernel) : NULL;
@@ -37,8 +37,8 @@ static __always_inline struct pt_regs___kernel *own_regs(void)
 #define USER_SP(regs) BPF_CORE_READ(regs, sp)
 
 /*
- * The system call of a task and its arguments. Each read has its cost, so adjacent registers are
- * read together.
+ * The system call of a task and its arguments. Each read takes time, so registers that are adjacent
+ * in memory are read together.
  */
 struct user_call {
 	long nr; /* number of the system call; -1: none, as in a page fault */
@@ -80,8 +80,8 @@ static __always_inline void user_call(struct pt_regs___kernel *regs, struct user
 }
 
 /*
- * Return a value that identifies the program's current location. While it stays the same, the task
- * is in the same system call or exception.
+ * Return a value that identifies the program's current location. While the value stays the same,
+ * the task is taken to be in the same system call or exception.
  */
 static __always_inline __u64 user_place(struct pt_regs___kernel *regs)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Find the thread that ends a wait, if that is certain. The current task may have nothing to do
- * with the wait: an interrupt may occur in any task.
+ * Find the thread that ends another thread's wait, if it is certain that the current task does so.
+ * An interrupt may also end the wait, and it may occur while any task runs.
  */
 #ifndef BPF_WAKER_H
 #define BPF_WAKER_H
@@ -13,9 +13,10 @@
 
 /*
  * Return whether the kernel is executing the system call of the current task. Interrupts and
- * softirqs have a separate stack, and local packets are also delivered on that stack. Interrupts of
- * user code use the task's own stack, but then the task is in no system call. @ctx: the context of
- * the program, which is on the stack in use; @regs: at the end of the task's stack.
+ * softirqs have a separate stack, and packets between local sockets are also delivered on that
+ * stack. Interrupts of user code run on the task's own stack, but then the task is in no system
+ * call, as the caller has checked. @ctx: the context of the program, which is on the stack that the
+ * kernel uses at this moment; @regs: at the end of the task's stack.
  */
 static __always_inline bool on_own_stack(const void *ctx, struct task_struct *current,
 					 struct pt_regs___kernel *regs)
@@ -82,8 +83,8 @@ static __noinline bool of_one_connection(struct task_struct *waits, struct task_
 }
 
 /*
- * Return whether the call ends waits with this @reason. A reader gets the end of a pipe when the
- * writer closes it.
+ * Return whether the call ends waits with this @reason. close() and shutdown() end waits for I/O,
+ * because they give the reader the end of the data.
  */
 static __always_inline bool ends_waits(const struct user_call *call, __u32 reason)
 {
@@ -93,8 +94,8 @@ static __always_inline bool ends_waits(const struct user_call *call, __u32 reaso
 }
 
 /*
- * Return the number of the thread that ends the wait of @task with account @a; 0: none, or it is
- * not certain.
+ * Return the number of the current thread if it ends the wait of @task (@a is the account of
+ * @task); 0: it does not, or this is not certain.
  */
 static __always_inline __u32 waker_of(const void *ctx, const struct sbt_account *a,
 				      struct task_struct *task, __u64 now)

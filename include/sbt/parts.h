@@ -3,9 +3,10 @@
 /*
  * The list of the parts into which the time of a thread's phase is split, and of the events that
  * are counted in it. The accounts and records of the BPF programs, the model's sums and their
- * bounds, the report and its fields are made from this list. A new metric is a row here, the
- * statement in bpf/ that counts it (scripts/parts finds a row without one), and a row at the
- * end of the list in recording/inputs.c (an assertion fails without it).
+ * bounds, the report and its fields are generated from this list. To add a metric, add three
+ * things: a row here, a statement in bpf/ that counts the metric (scripts/parts finds a row without
+ * one), and a row at the end of the list in user/recording/inputs.c (an assertion fails without
+ * it).
  *
  * X(member, arg, name in JSON and CSV, heading of its column in the table of parts or NULL, help)
  */
@@ -13,8 +14,9 @@
 #define SBT_PARTS_H
 
 /*
- * Times (ns) of the thread's states in its phase. At any moment the thread is on a CPU, or ready to
- * run, or blocked. The BPF programs keep these times as an array (SBT_TIME_* in sbt/state.h).
+ * Times (ns) that the thread spends in each state during its phase. At any moment the thread is on
+ * a CPU, or ready to run, or blocked. The BPF programs keep these times as an array (SBT_TIME_* in
+ * sbt/state.h).
  */
 #define SBT_PART_ONCPU(X, arg) \
 	X(oncpu_ns, arg, "oncpu_ns", "on CPU", "part of work_ns: on a CPU, including fault_ns")
@@ -49,14 +51,14 @@
 
 #define SBT_PART_TIMES(X, arg) SBT_PART_ONCPU_TIMES(X, arg) SBT_PART_WORK_TIMES(X, arg)
 
-/* Numbers of events. */
+/* Numbers of events in the phase. */
 #define SBT_PART_COUNTS(X, arg)                                        \
 	X(switches, arg, "switches", NULL, "context switches")         \
 	X(migrations, arg, "migrations", NULL, "moves to another CPU") \
 	X(faults, arg, "faults", NULL, "page faults")                  \
 	X(voluntary, arg, "voluntary_switches", NULL, "part of switches: the thread blocked")
 
-/* The parts that the BPF programs keep as members: all except the states. */
+/* The parts that are separate members in the BPF programs: all except the times of the states. */
 #define SBT_PARTS(X, arg)     SBT_PART_TIMES(X, arg) SBT_PART_COUNTS(X, arg)
 #define SBT_PARTS_ALL(X, arg) SBT_PART_STATES(X, arg) SBT_PARTS(X, arg)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The ABI between user space and the BPF programs: what a probe is for. Both are built from this
- * header.
+ * The ABI between user space and the BPF programs: the purpose of each probe, and where to find its
+ * values. Both sides include this header.
  */
 #ifndef SBT_PROBE_H
 #define SBT_PROBE_H
@@ -13,40 +13,45 @@
 
 /*
  * Where a value is when a probe is hit. For a function, the table of its family gives the location,
- * by the calling convention. For a marker, the marker's note gives it. User space translates both.
+ * by the calling convention. For a marker, the marker's note gives it. User space translates both
+ * into a struct sbt_arg.
  */
 enum sbt_arg_how {
-	SBT_ARG_NONE, /* there is no such value: 0 */
-	SBT_ARG_FIRST, /* the first argument of a function, which is read fastest */
-	SBT_ARG_REG, /* the register at @reg */
-	SBT_ARG_MEM, /* in user memory, at the value of the register at @reg plus @disp */
+	SBT_ARG_NONE, /* there is no such value; it reads as 0 */
+	SBT_ARG_FIRST, /* the first argument of a function; it is the fastest to read */
+	SBT_ARG_REG, /* the value of the register at offset @reg */
+	/*
+	 * in user memory; the address is the value of the register at @reg, plus @disp, plus the
+	 * value of the register at @index (if any) times @scale
+	 */
+	SBT_ARG_MEM,
 	SBT_ARG_CONST, /* @disp itself */
 	SBT_ARG_TEAM, /* the OpenMP team that the thread is in */
-	SBT_ARG_SP, /* the stack pointer: one object for each caller */
+	SBT_ARG_SP, /* the value of the stack pointer */
 };
 
 #define SBT_ARG_NO_REG 0xffffu
 
 /* sbt_arg.flags */
 #define SBT_ARG_SIGNED	0x01
-#define SBT_ARG_POINTED 0x02 /* the argument is the address of the value: Fortran */
+#define SBT_ARG_POINTED 0x02 /* the argument is the address of the value, as in Fortran */
 #define SBT_ARG_ADDS	0x04 /* SBT_ARG_REG: @disp is added to the register's value */
 
 struct sbt_arg {
 	__u8 how; /* enum sbt_arg_how */
 	__u8 size; /* bytes: 1, 2, 4, 8 */
 	__u8 flags;
-	__u8 scale; /* factor for the register at @index */
+	__u8 scale; /* factor for the value of the register at @index */
 	__u16 reg; /* offset in struct pt_regs (arm64: user_pt_regs), in bytes; or SBT_ARG_NO_REG */
-	__u16 index; /* SBT_ARG_MEM: another register, times @scale; SBT_ARG_NO_REG: none */
+	__u16 index; /* SBT_ARG_MEM: offset of a second register, like @reg; SBT_ARG_NO_REG: none */
 	__s64 disp;
 };
 
 /* The purpose of a probe: it decides which programs are attached, and what they do. */
 enum sbt_role {
 	SBT_ROLE_BARRIER, /* a function: its entry is the arrival, its end the departure */
-	SBT_ROLE_MAKER, /* creates objects */
-	SBT_ROLE_REGION, /* begins and ends a parallel region; see "OpenMP" below */
+	SBT_ROLE_MAKER, /* a function that creates a barrier object */
+	SBT_ROLE_REGION, /* a function that begins and ends a parallel region; see "OpenMP" below */
 	/*
 	 * The function that the threads of a region run. When a thread leaves it, it arrives at the
 	 * join.
@@ -56,25 +61,35 @@ enum sbt_role {
 	SBT_ROLE_MARK_LEAVE, /* a marker: the departure */
 	SBT_ROLE_MARK_PHASE, /* a marker: a phase of one thread ends here */
 	SBT_ROLE_MARK_THREAD, /* a marker: gives the number that the thread has from then on */
-	/* Waits for other threads. This may be the arrival at a barrier without a name. */
+	/*
+	 * A function that waits for other threads. Its entry may be the arrival at an unknown
+	 * barrier.
+	 */
 	SBT_ROLE_COND_WAIT,
-	SBT_ROLE_COND_WAKE, /* wakes all waiters; this may be the last arrival */
+	/* a function that wakes all waiters; its entry may be the last arrival */
+	SBT_ROLE_COND_WAKE,
 	/*
 	 * A marker of an access to data. `what`: enum sbt_access_kind of include/sbt/sbt.h;
 	 * `object`: owner of the data; `words`: number of bytes.
 	 */
 	SBT_ROLE_MARK_ACCESS,
-	SBT_ROLE_TASK, /* creates an OpenMP task */
-	SBT_ROLE_TURN, /* returns when it is the thread's turn: OpenMP's critical, ordered, locks */
-	/* Waits on a semaphore. If threads seem to synchronize by it, the report mentions it. */
+	SBT_ROLE_TASK, /* a function that creates an OpenMP task */
+	/*
+	 * a function that returns when it is the thread's turn (OpenMP's critical, ordered, locks)
+	 */
+	SBT_ROLE_TURN,
+	/*
+	 * A function that waits on a semaphore. If threads seem to synchronize by semaphores, the
+	 * report mentions these.
+	 */
 	SBT_ROLE_SEM_WAIT,
 	SBT_ROLES
 };
 
 /* sbt_spec.flags */
 /*
- * Only a return probe sees the function's end. Processes that a return probe could harm get no
- * probe of this function.
+ * Only a return probe can see this function's end. So in processes that a return probe could harm,
+ * the function is not traced.
  */
 #define SBT_SPEC_NO_EXITS 0x01
 /*
@@ -104,13 +119,14 @@ enum sbt_role {
 #define SBT_SPEC_REDUCE 0x80 /* libomp's reductions: `what` is enum sbt_reduce */
 
 /*
- * libomp reduces in one of three ways, which the result of the first call shows. In a tree, all
- * threads synchronize in the first call, which returns 1 to the team's first thread and 0 to the
- * others. With atomics (result 2) and in a critical section (result 1), all threads synchronize in
- * the second call, if there is one.
+ * libomp reduces in one of three ways. In a tree, all threads synchronize in the first call, which
+ * returns 1 to the team's first thread and 0 to the others. With atomics, the first call returns 2
+ * to all threads, and in a critical section, it returns 1 to all threads. In these two cases all
+ * threads synchronize in the second call, if there is one.
  */
 enum sbt_reduce {
-	SBT_REDUCE_BEGIN, /* the first call; the thread that gets 1 also makes the second call */
+	/* the first call; a thread to which it does not return 0 also makes the second call */
+	SBT_REDUCE_BEGIN,
 	SBT_REDUCE_ONLY, /* the first call with nowait: no second call synchronizes */
 	SBT_REDUCE_END, /* the second call */
 };
@@ -119,7 +135,8 @@ enum sbt_reduce {
 #define SBT_REDUCE_NO_TREE 4
 
 /* sbt_frame_rule.flags */
-#define SBT_FRAME_BY_FP	   0x01 /* the CFA is relative to the frame pointer */
+/* the CFA is relative to the frame pointer; without this flag, to the stack pointer */
+#define SBT_FRAME_BY_FP	   0x01
 /* the frame stores the caller's frame pointer; without this flag, the register still holds it */
 #define SBT_FRAME_SAVES_FP 0x02
 #define SBT_FRAME_LINK	   0x04 /* arm64: the return address is in the link register */
@@ -131,7 +148,7 @@ enum sbt_reduce {
  * 5, section 6.4, that nearly all code needs. Offsets are in bytes.
  */
 struct sbt_frame_rule {
-	__s32 cfa; /* relative to the stack pointer */
+	__s32 cfa; /* the CFA, relative to the stack pointer or frame pointer (SBT_FRAME_BY_FP) */
 	__s32 ret; /* where the return address is, relative to the CFA */
 	__s32 fp; /* where the caller's frame pointer is, relative to the CFA */
 	__u32 flags;
@@ -144,7 +161,8 @@ struct sbt_frame_rule {
  * `index` the number of its arguments (not set for gomp, where there is always one). With
  * SBT_ROLE_OUTLINED, `object` is the argument of the function, `index` the thread's number, and
  * `words` a constant: the number of bytes from the function's start to the probe. For a barrier
- * with SBT_ARG_TEAM as its object, `words` holds the flags of libomp's location in the upper half.
+ * with SBT_ARG_TEAM as its object, `words` holds, in its upper half, the flags of libomp's location
+ * argument.
  */
 
 /* Description of a probe, in `specs` at the index that the probe's cookie gives. */
@@ -154,8 +172,8 @@ struct sbt_spec {
 	__u8 role; /* enum sbt_role */
 	__u8 flags; /* SBT_SPEC_* */
 	/*
-	 * pthread: offset of the words from the object; SBT_WORDS_NONE: `words` is the size of the
-	 * team
+	 * pthread: offset from the object to the 8 bytes that hold the number of members;
+	 * SBT_WORDS_NONE: the member `words` below describes the size of the team
 	 */
 	__u32 words_offset;
 	/* SBT_PROBE_GROUP() with which the probe is detached; 0: the group of its family */
@@ -165,8 +183,8 @@ struct sbt_spec {
 	struct sbt_arg index; /* number of the thread in its team */
 	struct sbt_arg file, line, name; /* markers: the name of the location in the program */
 	/*
-	 * Markers: `loop`; for a phase: begin, end or neither. Also used by SBT_SPEC_MAKES and
-	 * SBT_SPEC_REDUCE.
+	 * Markers of barriers: `loop`. Markers of phases: enum sbt_phase_kind. Also used with
+	 * SBT_ROLE_MARK_ACCESS, SBT_SPEC_MAKES, SBT_SPEC_PHASE and SBT_SPEC_REDUCE.
 	 */
 	struct sbt_arg what;
 	/*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * The records that BPF programs pass to user space in the rings. Both are built from this header.
+ * The records that BPF programs pass to user space in the rings. Both sides include this header.
  * Times are nanoseconds of CLOCK_MONOTONIC (bpf_ktime_get_ns()).
  */
 #ifndef SBT_RECORD_H
@@ -61,7 +61,10 @@ enum sbt_kind {
 
 enum sbt_record_type {
 	SBT_REC_CROSSING = 1, /* struct sbt_crossing, in the per-CPU rings */
-	/* struct sbt_event in the event ring, like all types below that name no other struct */
+	/*
+	 * the first crossing (or candidate) of a process: struct sbt_event in the event ring, like
+	 * all types below that name no other struct
+	 */
 	SBT_REC_SEEN = 2,
 	SBT_REC_FORK = 3, /* a traced process created a process */
 	SBT_REC_THREAD = 4, /* a traced process created a thread */
@@ -70,7 +73,10 @@ enum sbt_record_type {
 	SBT_REC_MAP = 7, /* the mappings of a process have changed */
 	/* struct sbt_crossing: what a thread that ended did after its last departure */
 	SBT_REC_TAIL = 8,
-	/* struct sbt_crossing: the thread continues at depart_ns, after SBT_CROSSING_NO_DEPART */
+	/*
+	 * struct sbt_crossing: after a crossing with SBT_CROSSING_NO_DEPART, the thread continues
+	 * at depart_ns
+	 */
 	SBT_REC_RESUME = 9,
 	SBT_REC_LABEL = 10, /* struct sbt_label */
 	SBT_REC_OUTLINED = 11, /* struct sbt_event: the function of a region has no probe yet */
@@ -80,7 +86,8 @@ enum sbt_record_type {
 	 * depart_ns equals arrive_ns, also in crossings of discovered barriers.
 	 */
 	SBT_REC_CANDIDATE = 12,
-	SBT_REC_CALLERS = 13, /* struct sbt_callers: the callers of a crossing that follows */
+	/* struct sbt_callers: a stack sample that shows the callers of a crossing that follows */
+	SBT_REC_CALLERS = 13,
 	/*
 	 * struct sbt_crossing, but no crossing: a conceptual phase of a thread begins or ends
 	 * (`mark`) at `label`, at depart_ns. Its parts and counters are those of the thread's phase
@@ -102,9 +109,9 @@ enum sbt_record_type {
 	 */
 	SBT_REC_SHARED = 16,
 	/*
-	 * struct sbt_event: probes with `role` are hit often without need. SBT_ROLE_COND_WAIT:
-	 * condition variables that are no barrier as far as is known; SBT_ROLE_TURN: turns that
-	 * come at once; SBT_ROLE_SEM_WAIT: semaphores.
+	 * struct sbt_event: probes with `role` have many useless hits. SBT_ROLE_COND_WAIT: at
+	 * condition variables that are not known to be barriers; SBT_ROLE_TURN: by threads that get
+	 * their turn at once; SBT_ROLE_SEM_WAIT: at semaphores.
 	 */
 	SBT_REC_HOT = 17,
 	/*
@@ -134,11 +141,12 @@ enum sbt_record_type {
 #define SBT_RESULT_PASSED 0x8000
 #define SBT_RESULT_LATCH  0x4000
 #define SBT_RESULT_OVER	  0x2000
-/* std::barrier: the phase; latch: at least this many threads had not arrived yet */
+/* std::barrier: the phase; latch: at least this many threads had not arrived when the wait began */
 #define SBT_RESULT_VALUE  0x1fff
 
 /* sbt_crossing.flags */
-#define SBT_CROSSING_ABANDONED 0x01 /* never returned: longjmp, exception, cancellation or exit */
+/* the call never returned: longjmp, exception, cancellation or exit */
+#define SBT_CROSSING_ABANDONED 0x01
 #define SBT_CROSSING_NO_WORDS  0x02 /* the barrier object could not be read: the count is unknown */
 /* the return address could not be read: the call site is unknown */
 #define SBT_CROSSING_NO_IP     0x04
@@ -148,7 +156,7 @@ enum sbt_record_type {
  * was on a CPU in all of its wait.
  */
 #define SBT_CROSSING_ACCOUNTED 0x08
-#define SBT_CROSSING_INSIDE    0x10 /* followed by struct sbt_inside */
+#define SBT_CROSSING_INSIDE    0x10 /* the record is followed by struct sbt_inside */
 #define SBT_CROSSING_PARTS     0x20 /* then by struct sbt_parts */
 #define SBT_CROSSING_COUNTERS  0x40 /* then by struct sbt_counters */
 /*
@@ -169,7 +177,7 @@ enum sbt_record_type {
 /*
  * One crossing of a barrier by a thread, written at its departure. An arrival without a departure
  * is written when the thread arrives again or exits: with SBT_CROSSING_ABANDONED, and with the time
- * of that event as depart_ns. Records are in the order of depart_ns.
+ * of that event as depart_ns. The records of a thread are in the order of depart_ns.
  */
 struct sbt_crossing {
 	__u64 arrive_ns;
@@ -268,7 +276,7 @@ enum sbt_doing {
 	SBT_DOING_BLOCKED, /* + enum sbt_blocked */
 };
 
-/* What the thread waited for if no other reason fits. Append only. */
+/* What a thread waited for if the reason is SBT_BLOCKED_OTHER. Append only. */
 enum sbt_other {
 	SBT_OTHER_UNKNOWN,
 	SBT_OTHER_STOPPED, /* by a signal or a debugger */
@@ -277,53 +285,60 @@ enum sbt_other {
 };
 
 /*
- * The kind of object that the thread waited at, from the system call, or from how it waited at a
- * futex. Append only.
+ * The kind of object that the thread waited at. It is derived from the system call or, for a futex,
+ * from the operation and the expected value. Append only.
  */
 enum sbt_waited {
 	SBT_WAITED_UNKNOWN,
 	SBT_WAITED_LOCK, /* a mutex or read-write lock, as its word shows; a lock of a file */
-	/* the end of thread `holder`: the kernel wakes the waiters at that thread's word */
+	/*
+	 * the end of thread `holder`: the kernel wakes the waiters at a word that belongs to that
+	 * thread
+	 */
 	SBT_WAITED_JOIN,
 	SBT_WAITED_EVENT, /* glibc's semaphores and condition variables */
 	SBT_WAITED_SEMAPHORE, /* a System V semaphore */
-	/* SBT_BLOCKED_IO: `waker` certainly ended the wait, as the other end of a pipe does */
+	/* SBT_BLOCKED_IO: thread `waker` ended the wait, for example by writing to the pipe */
 	SBT_WAITED_WAKER,
 };
 
 /* The object that a thread was blocked at. The reason (enum sbt_blocked) is the tag. */
 union sbt_blocked_at {
-	__u64 key; /* any of the following, to be copied or compared; 0 unknown */
+	/* the value of whichever member below is valid, to copy or compare it; 0 unknown */
+	__u64 key;
 	__u64 futex; /* SBT_BLOCKED_LOCK: address of the futex */
-	__u64 file; /* SBT_BLOCKED_IO: key of the file's name, from its inode */
+	__u64 file; /* SBT_BLOCKED_IO: key of the file's name in the map `file_names` */
 	__u64 fault_addr; /* SBT_BLOCKED_FAULT: address that the thread accessed */
 	__u64 other; /* SBT_BLOCKED_OTHER: enum sbt_other */
 };
 
-/* The longest block of one reason in a phase. */
+/* The longest time for which the thread was blocked for one reason, in one phase. */
 struct sbt_block {
 	__u64 ns; /* 0: none */
 	union sbt_blocked_at at; /* `reason` is the tag */
 	__u64 stack; /* key of the user stack (struct sbt_stack); 0 none */
 	__u64 doing_ns; /* how long the holder, or else the waker, was in the state `doing` */
-	__u32 waker; /* the thread that ended it; 0: none, but a timer or a device */
-	/* lock: the thread that held it longest, or that had to end; 0 unknown */
+	__u32 waker; /* the thread that ended the wait; 0: a timer or device ended it, or unknown */
+	/*
+	 * the thread that held the lock longest, or the thread that was waited for to end; 0
+	 * unknown
+	 */
 	__u32 holder;
 	/*
-	 * the thread that ran instead of the holder or waker, or held what that thread waited for;
-	 * 0 none
+	 * the thread that ran instead of the holder or waker, or that held what the holder or waker
+	 * waited for; 0 none
 	 */
 	__u32 culprit;
 	__u8 reason; /* enum sbt_blocked */
 	__u8 doing; /* enum sbt_doing */
-	__u8 among; /* other threads also held the lock */
+	__u8 among; /* threads other than `holder` held the lock for over a quarter of the wait */
 	__u8 waited; /* enum sbt_waited */
 };
 
 /* How the thread spent the time between its arrival and its departure. Times in ns. */
 struct sbt_inside {
 	__u64 oncpu_ns; /* time on a CPU, spinning */
-	__u64 runq_ns; /* time after the release during which it waited for a CPU */
+	__u64 runq_ns; /* time during which it was ready to run, but without a CPU */
 	__u64 ran_ns; /* part of runq_ns while `ran` had the CPU */
 	__u32 ran; /* the task that had the CPU for most of runq_ns; 0 none */
 	__u32 switches;
@@ -338,13 +353,14 @@ struct sbt_parts {
 	__u64 blocked_ns[SBT_BLOCKED_REASONS];
 	SBT_PART_TIMES(SBT_PART_MEMBER, __u64)
 	__u64 fault_addr; /* address of the longest page fault */
-	__u64 turn_oncpu_ns; /* part of turn_ns and begin_ns: spinning */
+	/* part of turn_ns and begin_ns during which the thread was on a CPU, spinning */
+	__u64 turn_oncpu_ns;
 	__u64 ran_ns; /* part of runq_ns while `ran` had the CPU */
 	SBT_PART_COUNTS(SBT_PART_MEMBER, __u32)
 	__u32 ran;
 	__u32 cpus_allowed;
 	/*
-	 * the longest block of the reason that took most time, and of the reason that took second
+	 * the longest block for the reason that took most time, and for the reason that took second
 	 * most
 	 */
 	struct sbt_block block, second;
@@ -353,8 +369,8 @@ struct sbt_parts {
 #define SBT_COUNTERS_MAX 8
 
 /*
- * Counts of the phase, in the order in which the user named the counters. Elements from n on are
- * unset.
+ * Counts in the phase and inside the barrier, in the order in which the user named the counters.
+ * Elements from n on are unset.
  */
 struct sbt_counters {
 	__u64 phase[SBT_COUNTERS_MAX];
@@ -374,16 +390,16 @@ struct sbt_crossing_full {
 };
 
 #define SBT_CALLERS_BYTES 512
-#define SBT_CALLERS_DEEP  2048 /* the same with --frames */
+#define SBT_CALLERS_DEEP  2048 /* the same limit with --frames */
 
 /*
- * A sample of a thread's stack. It is sent if it is not known yet how to find the callers of a
- * call. The crossing that refers to it by name follows later. In `head` only the process, `ip`,
- * `wanted` and `sample` are set.
+ * A sample of a thread's stack. It is sent if no rule is known yet to find the callers of a call.
+ * The crossing that refers to it by name follows later. In `head` only the process, `ip`, `wanted`
+ * and `sample` are set.
  */
 struct sbt_callers {
 	struct sbt_crossing head;
-	__u64 sp; /* address of bytes[0], as after the return of the call */
+	__u64 sp; /* stack pointer after the call has returned, and address of bytes[0] */
 	__u64 fp;
 	__u64 link; /* arm64: the link register at a system call; else 0 */
 	__u32 len; /* number of bytes that could be read */
@@ -391,7 +407,8 @@ struct sbt_callers {
 	__u8 bytes[SBT_CALLERS_DEEP]; /* shorter without --frames */
 };
 
-#define SBT_STACK_REGS	34 /* room for struct pt_regs (x86-64) and struct user_pt_regs (arm64) */
+/* number of words, enough for struct pt_regs (x86-64) or user_pt_regs (arm64) */
+#define SBT_STACK_REGS	34
 #define SBT_STACK_BYTES 8192
 
 /* The stack of a thread when it blocked, to be unwound later. */
@@ -469,7 +486,8 @@ struct sbt_event {
 	union {
 		__u32 crossings; /* SBT_REC_EXIT: number of the thread's crossings */
 		__u32 refused; /* SBT_REC_SEEN: crossings of the process that were refused before */
-		__u32 change; /* SBT_REC_MAP: number of the change in its process; 0 unknown */
+		/* SBT_REC_MAP: the value of sbt_proc.mappings after the change; 0 unknown */
+		__u32 change;
 	};
 	__u32 cpu; /* SBT_REC_EXIT: CPU on which the thread ended */
 	__u32 pad;
@@ -493,7 +511,7 @@ struct sbt_label {
 	__u32 pad;
 	__u64 ip; /* address of the marker */
 	__u64 file_at, name_at; /* addresses of the texts; 0 none */
-	char file[SBT_LABEL_LEN]; /* truncated; "" if its page was not in memory */
+	char file[SBT_LABEL_LEN]; /* cut to this size; "" if its page was not in memory */
 	char name[SBT_LABEL_LEN]; /* like `file` */
 };
 

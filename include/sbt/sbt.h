@@ -100,8 +100,8 @@ enum sbt_access_kind { SBT_ACCESS_READ = 1, SBT_ACCESS_WRITE = 2 };
 #endif
 
 /*
- * With __inline__, compilers take a note for a single instruction. Otherwise its many lines would
- * count as code when they decide what to inline.
+ * With __inline__, compilers take a note for a single instruction. Otherwise the many lines of a
+ * note would count as code when compilers decide what to inline.
  */
 #if (defined(__clang__) && __clang_major__ >= 11) || (!defined(__clang__) && __GNUC__ >= 9)
 #define SBT_PRIV_ASM __asm__ __volatile__ __inline__
@@ -111,8 +111,9 @@ enum sbt_access_kind { SBT_ACCESS_READ = 1, SBT_ACCESS_WRITE = 2 };
 
 /*
  * SBT_PRIV_INT precedes the number of an int among the operands of the asm statement; addresses
- * have "8@%". SBT_PRIV_FIELD is an int at operand 6 bytes after the address in operand 0. It is
- * written by hand, because compilers might use a symbol, and write it differently with -masm=intel.
+ * have "8@%". SBT_PRIV_FIELD is an int in memory. Its address is the sum of operand 0, an address,
+ * and operand 6, a number of bytes. The expression is written by hand, because compilers might use
+ * a symbol, and write the expression differently with -masm=intel.
  */
 #ifdef __aarch64__
 #define SBT_PRIV_INT   "-4@%w"
@@ -205,8 +206,8 @@ enum sbt_access_kind { SBT_ACCESS_READ = 1, SBT_ACCESS_WRITE = 2 };
 #define SBT_PHASE(name)	      SBT_PRIV_PHASE(name, SBT_PHASE_KIND_POINT)
 /*
  * Here a conceptual phase of the calling thread begins. If several threads begin it together, that
- * counts as one occurrence, even if barriers lie inside. Phases with different names may nest and
- * overlap.
+ * counts as one occurrence of the phase, even if barriers lie inside it. Phases with different
+ * names may nest and overlap.
  */
 #define SBT_PHASE_BEGIN(name) SBT_PRIV_PHASE(name, SBT_PHASE_KIND_BEGIN)
 /* The conceptual phase @name ends here. Names are compared as text, not by address. */
@@ -273,9 +274,9 @@ static inline sbt_barrier_t *sbt_barrier_create(int count)
 }
 
 /*
- * Release a barrier. pthread_barrier_destroy() waits for threads that are leaving it, and these
- * threads do not touch b: the last arriver may release the barrier at once. If the C library
- * reports that the barrier is still in use, it is kept.
+ * Release a barrier. pthread_barrier_destroy() waits until all threads have left the barrier, and
+ * after that, they do not touch b. So the last arriver may release the barrier at once. If the C
+ * library reports that the barrier is still in use, it is kept.
  */
 static inline void sbt_priv_release(sbt_barrier_t *b)
 {
@@ -284,8 +285,8 @@ static inline void sbt_priv_release(sbt_barrier_t *b)
 }
 
 /*
- * Release a barrier before the end of the program; sbt_finalize() releases all. No thread may wait
- * at it.
+ * Release a barrier before the end of the program. sbt_finalize() releases the remaining barriers.
+ * No thread may wait at it.
  */
 static inline void sbt_barrier_destroy(sbt_barrier_t *b)
 {
@@ -325,7 +326,8 @@ SBT_PRIV_ONE_COPY static void sbt_barrier(sbt_barrier_t *b, int thd_id, const ch
 /* --- begin and end ---------------------------------------------------------------------------- */
 
 /*
- * Return whether @arg names an option of appendix A (or libperfex); the next argument is its value.
+ * Return whether @arg names an option of the SBT library (appendix A) or of libperfex. The next
+ * argument is then its value.
  */
 static inline int sbt_is_option(const char *arg)
 {
@@ -343,9 +345,9 @@ static inline int sbt_is_option(const char *arg)
 }
 
 /*
- * Move the options of SBT and their values behind the program's own arguments. Neither group
- * changes its order. Return the number of the program's own arguments, argv[0] included: argc
- * without the options. An option without a value is the program's own.
+ * Move the options of SBT and their values behind the program's own arguments. The order within
+ * each of the two groups stays the same. Return the number of the program's own arguments, argv[0]
+ * included: argc without the options. An option without a value is the program's own.
  */
 static inline int sbt_args(int argc, char **argv)
 {

@@ -43,7 +43,10 @@ struct sbt_idle {
 struct sbt_proc {
 	__u32 inc;
 	__u32 flags;
-	/* Number of changes that the process's dynamic linker has announced: sbt_event.change. */
+	/*
+	 * Number of changes of the mappings that the process's dynamic linker has announced:
+	 * sbt_event.change.
+	 */
 	__u32 mappings;
 	/*
 	 * The mapping that SBT_REC_SHARED reported last. reported_inc: the program (`inc`) that had
@@ -68,18 +71,18 @@ struct sbt_proc {
 };
 
 /*
- * Number of useless hits of discovery's probes that a process may make in a second. One hit more is
- * reported to user space (SBT_REC_HOT). A thread adds its hits to those of the process in steps of
- * SBT_LOOKS_STEP.
+ * If the useless probe hits of a process reach SBT_LOOKS_MAX within SBT_LOOKS_NS (a second), the
+ * process is reported to user space (SBT_REC_HOT). A thread adds its hits to those of the process
+ * in steps of SBT_LOOKS_STEP.
  */
 #define SBT_LOOKS_MAX  2000
 #define SBT_LOOKS_STEP 16
 #define SBT_LOOKS_NS   1000000000ULL
 
 /*
- * Examine at most this many pieces of code outside any file in a process: just-in-time compilers
- * make many such pieces. For memory where the program's own code is or was, SBT_COPIES_OWN_MAX
- * applies.
+ * In a process, examine at most this many pieces of code that belong to no file. Just-in-time
+ * compilers make many such pieces. For memory where the program's own code is or was,
+ * SBT_COPIES_OWN_MAX applies.
  */
 #define SBT_COPIES_MAX	   64
 #define SBT_COPIES_OWN_MAX 1024
@@ -149,15 +152,16 @@ struct sbt_turn_wait {
  */
 #define SBT_TURN_WORTH_NS 50000
 
-/* --aggregate: the state that a thread's sums need at each of its crossings. */
+/* --aggregate: the state of a thread that is needed to add its crossings to its sums. */
 struct sbt_summing {
 	__u64 born_ns; /* its first arrival; 0: none yet */
 	__u64 depart_ns; /* its last departure; 0: none */
 	__u64 release_ns; /* release of its last episode; 0: not known */
-	__u64 episode; /* number of the episode of the crossing under way, on its object */
+	/* number of the present crossing's episode among the episodes of its object */
+	__u64 episode;
 	__u64 sums_ip; /* the call site that `sums` belongs to */
 	__u32 sums; /* index in `sums`, or SBT_SUM_NONE */
-	__u32 open_episodes; /* slot of the object in `meetings`, or SBT_SUM_NONE */
+	__u32 open_episodes; /* index of the object in `meetings`, or SBT_SUM_NONE */
 	__u32 epoch; /* value of `epoch` when open_episodes was found; 0: look it up */
 	__u32 mappings; /* value of `mappings` when `sums` was found */
 	/* 1: the call site of the crossing under way is known. 0: the departure will show it. */
@@ -167,7 +171,7 @@ struct sbt_summing {
 	__u8 pad[2];
 };
 
-/* The registers of a frame, once the call that it has made has returned to @ip. */
+/* The registers of a frame as they will be when the function that it has called returns to @ip. */
 struct sbt_frame {
 	__u64 ip, sp, fp;
 };
@@ -175,18 +179,19 @@ struct sbt_frame {
 /* A walk up the stack: where it begins, and the frame that it has reached. */
 struct sbt_walk {
 	struct sbt_frame from, at;
-	__u64 link; /* arm64, in a system call: the return address of its function */
+	/* arm64, at a system call: return address of the function that makes the call */
+	__u64 link;
 	__u32 want; /* number of callers wanted, wrappers not counted */
 	__u32 left; /* number of callers still wanted */
-	__u32 plain; /* a single caller is named by its address and needs no chain */
+	__u32 plain; /* 1: a single caller is named by its address, without a chain */
 	__u32 pad;
 };
 
 /*
- * A thread that has crossed a barrier. If arrive_ns is not 0, it is inside a barrier. The struct is
- * a slot of the array `threads`, at the thread's number or at one of SBT_THREAD_PROBES - 1 other
- * positions. The compiler inlines a look-up in an array; a look-up in a hash is a call that costs
- * as much as all other work. The hash `owners` decides which thread owns a slot.
+ * A traced thread. If arrive_ns is not 0, the thread is inside a barrier. The struct is a slot of
+ * the array `threads`, at the thread's number or at one of SBT_THREAD_PROBES - 1 other positions.
+ * The compiler inlines a look-up in an array; a look-up in a hash is a call that costs as much as
+ * all other work. The hash `owners` decides which thread owns a slot.
  */
 struct sbt_thread {
 	__u32 tid; /* 0: free */
@@ -194,7 +199,8 @@ struct sbt_thread {
 	__u64 arrive_ns;
 	__u64 object;
 	__u64 ip;
-	__u64 site, site_ip; /* --frames: the chain that was found when it arrived from site_ip */
+	/* --frames: name of the chain of callers that was found for the return address site_ip */
+	__u64 site, site_ip;
 	__u64 entry; /* address of the probe, which identifies the function */
 	__u64 sp; /* stack pointer at that probe */
 	__u64 words;
@@ -202,10 +208,11 @@ struct sbt_thread {
 	__u32 words_epoch; /* value of `epoch` when `words` were read */
 	__u32 inc;
 	__u32 seq;
-	__u32 proc_flags; /* flags of its process at its first crossing, updated by user space */
+	/* flags of its process, copied at its first crossing and then updated by user space */
+	__u32 proc_flags;
 	/*
-	 * Probe groups for which no arrivals are recorded any more (--cost-limit), also updated by
-	 * user space.
+	 * Bit mask of the probe groups for which no arrivals are recorded any more (--cost-limit).
+	 * Updated by user space, like proc_flags.
 	 */
 	__u64 detached;
 	__u16 arrive_cpu;
@@ -214,7 +221,10 @@ struct sbt_thread {
 	__u8 kind;
 	__u16 spec;
 	__u16 index;
-	__u16 own_index; /* index that its program has stated; 0: none */
+	/*
+	 * number that the program has given to the thread (SBT_ROLE_MARK_THREAD), plus 1; 0: none
+	 */
+	__u16 own_index;
 	__u16 result; /* COND, FUTEX, STD: sbt_crossing.result */
 	__u16 pad;
 	/* These members have the same meaning as in struct sbt_crossing. */
@@ -223,14 +233,14 @@ struct sbt_thread {
 		__u32 made;
 		__u32 round;
 	};
-	__u8 marked; /* it arrived at a marker, in the middle of a function */
+	__u8 marked; /* the thread arrived at a marker, not at the entry of a function */
 	__u8 team; /* enum sbt_team_use */
 	__u8 how; /* SBT_SPEC_* of the probe at `entry` */
 	__u8 pad2;
 	__u32 handler_ns; /* handler time of the crossing under way: sbt_crossing.handler_ns */
-	__u32 handler_last; /* handler time of the last crossing */
+	__u32 handler_last; /* handler time of the last crossing for which it was measured */
 	struct sbt_turn_wait turn;
-	/* Discovery is off where crossings are summed, so the two share memory. */
+	/* With --aggregate discovery is off, so only one of the two is needed. */
 	union {
 		struct sbt_waiting waiting;
 		struct sbt_summing summing;
@@ -261,8 +271,8 @@ struct sbt_object {
 };
 
 /*
- * Value in `objects`: what user space has found out, and whether a thread may have begun to wait
- * since the last wake-up.
+ * Value in `objects`: whether user space has classified the object, and whether a thread may have
+ * begun to wait at it since the last wake-up.
  */
 struct sbt_object_state {
 	__u32 verdict; /* SBT_OBJECT_* */
@@ -318,8 +328,9 @@ enum sbt_account_state {
 
 /*
  * A thread that is switched out SBT_REST_SWITCHES times within SBT_REST_NS, and crosses no barrier
- * meanwhile, is not accounted for until SBT_REST_NS is over. Its waits are unattributed during this
- * rest. With counters no thread rests, because a counter needs every switch.
+ * meanwhile, is not accounted for until the end of these SBT_REST_NS. During this rest its waits
+ * are not attributed to reasons. With counters no thread rests, because a counter needs every
+ * switch.
  */
 #define SBT_REST_SWITCHES 2000
 #define SBT_REST_NS	  1000000000ULL
@@ -346,13 +357,14 @@ struct sbt_run {
 #define SBT_TIMES	 (SBT_TIME_BLOCKED + SBT_BLOCKED_REASONS)
 
 /*
- * The thread that had a CPU or a lock for most of a wait, as far as the log shows: occupancy_sum().
+ * The thread that had a CPU or a lock for most of a wait, and for how long (ns), according to the
+ * log of the CPU or lock: occupancy_sum().
  */
 struct sbt_most {
 	__u32 tid; /* 0: not known */
 	__u32 pad;
 	__u64 ns;
-	__u64 seen_ns; /* sum over all threads */
+	__u64 seen_ns; /* the part of the wait (ns) that the log covers, for all threads */
 	__u64 votes, end_ns; /* scratch memory of occupancy_sum() */
 };
 
@@ -364,28 +376,32 @@ struct sbt_waited_for {
 };
 
 /*
- * The account of a thread's time, in `accounts`, at the index of its slot in `threads`. Its sums
- * only grow. `mark` holds the values of the sums at the last arrival or departure. `phase` holds
- * the sums of the phase that the present crossing ended.
+ * The account of a thread's time, in `accounts`, at the index of the thread's slot in `threads`.
+ * The sums in it only grow. `mark` holds the values of the sums at the last arrival or departure.
+ * `phase` holds the sums of the phase that the present crossing ended.
  *
  * The programs on a thread's own path can be preempted while they update its account. The account
- * is `busy` then, and a switch does not change the fields that they update. Instead, the switch
- * adds up how long the thread was off its CPU (and what other threads counted meanwhile), and these
- * sums are subtracted from the thread's own time and counts.
+ * is `busy` then, and a switch does not change the fields that they update. Instead, the code for
+ * the switch adds up how long the thread was off its CPU, and how much the CPU's counters counted
+ * for other threads meanwhile. These sums are subtracted from the thread's own time and counts.
  */
 struct sbt_account {
 	__u32 tid; /* 0: free */
 	__u32 tgid;
 	__u8 state; /* enum sbt_account_state */
 	__u8 reason; /* ACCOUNT_BLOCKED: enum sbt_blocked */
-	__u8 inside; /* the thread is inside a barrier, so the reason of a block is known */
+	/* the thread is inside a barrier, so there is no need to find out why it blocks */
+	__u8 inside;
 	__u8 changed; /* the thread was switched out or had a page fault since the mark */
 	/* the thread was switched out or had a page fault in the phase: `phase` holds its parts */
 	__u8 phase_changed;
 	__u8 blocks_changed;
 	__u8 was_throttled; /* its cgroup was throttled when it became runnable */
 	__u8 busy; /* one of the thread's own programs is updating the account */
-	/* Reason of the previous block, unless the thread was stopped during it. */
+	/*
+	 * Reason of the wait that a stop signal or debugger interrupted: the thread may continue
+	 * that wait afterwards (restart_syscall).
+	 */
 	__u8 last_reason;
 	/*
 	 * No event was delivered for a switch of the thread, so the CPU's counters include counts
@@ -393,33 +409,40 @@ struct sbt_account {
 	 */
 	__u8 missed;
 	/*
-	 * The thread waits as on a condition variable: not for a lock, and not for a thread to end.
+	 * The futex operation of the wait is that of a condition variable, and the thread waits
+	 * neither for a lock nor for another thread's end.
 	 */
 	__u8 event;
 	__u8 unprobed; /* number of SBT_REC_UNPROBED that were sent for the thread */
-	__u8 off; /* ACCOUNT_RESTING: it has been on no CPU since since_ns */
-	__u32 away_seq; /* number of preemptions while `busy` */
+	__u8 off; /* ACCOUNT_RESTING: the thread is off the CPU, since since_ns */
+	__u32 away_seq; /* number of times that the thread was switched out while `busy` */
 	__u16 cpus_allowed;
-	/* Attempts left to name the mapping of the longest fault; 0: it is named. */
+	/*
+	 * Number of remaining attempts to find the mapping of the longest fault; 0: it was found,
+	 * or all attempts have failed.
+	 */
 	__u32 fault_tries;
 	__u32 cpu;
-	__u32 out_ran; /* the task that ran next when this thread lost its CPU */
+	/* the task that had the CPU when this thread began to wait for it; 0: not known */
+	__u32 out_ran;
 	__u32 recent_switches; /* number of switches since recent_from_ns */
 	__u32 wait_cpu; /* the CPU that it waits for */
-	struct sbt_most most; /* the thread that had the CPU or lock of the last wait */
+	/* the thread that had the CPU or lock for which this thread waited last */
+	struct sbt_most most;
 	/* The tasks that had the CPU while the thread waited for it, since the mark. */
 	struct sbt_run runs[SBT_RUNS];
 	__u64 since_ns; /* when `state` began */
-	__u64 clock_ns; /* how far the scheduler's clock is behind CLOCK_MONOTONIC; 0: not known */
-	__u64 exec_ns; /* the kernel's sum of its CPU time when it was switched out last */
+	__u64 clock_ns; /* CLOCK_MONOTONIC minus the scheduler's clock; 0: not known */
+	__u64 exec_ns; /* CPU time according to the kernel when the thread was switched out last */
 	/* when it was woken although its account says that it runs; 0: this did not happen */
 	__u64 woken_ns;
-	__u64 run_ns; /* ACCOUNT_RUNNING: accounted for up to this time, less away_ns */
-	__u64 away_ns; /* total time that it was away while `busy` */
-	__u64 away_at_ns; /* start of the present time away; 0: it is not away */
+	/* ACCOUNT_RUNNING: the CPU time is added up to this time (in own time: less away_ns) */
+	__u64 run_ns;
+	__u64 away_ns; /* total time for which the thread was off the CPU while `busy` */
+	__u64 away_at_ns; /* when the thread was switched out while `busy`; 0: it is on its CPU */
 	__u64 recent_from_ns; /* start of the time in which `recent_switches` counts its switches */
 	__u64 rest_ns; /* end of the present or last rest; 0: it never rested */
-	/* ACCOUNT_RESTING: the time at which the kernel's count of ticks was 0 */
+	/* ACCOUNT_RESTING: time that corresponds to 0 ticks of the kernel: rest_clock() */
 	__u64 ticks_from;
 	__u64 fault_since_ns; /* start of the page fault under way; 0: none */
 	__u64 fault_addr; /* address of the page fault under way */
@@ -457,11 +480,12 @@ struct sbt_account {
 	} mark, phase;
 	__u64 phase_ran_ns;
 	__u32 phase_ran;
-	__u32 holder; /* the holder in the block under way; 0: not known */
+	__u32 holder; /* the holder of the lock in the present wait; 0: not known */
 	/* PID namespace of the thread's program; 0: the initial one */
 	__u32 pidns;
 	__u32 waited; /* enum sbt_waited */
-	union sbt_blocked_at block_at; /* of the present or last block; `reason` is the tag */
+	/* the object of the present or last wait; `reason` is the tag */
+	union sbt_blocked_at block_at;
 	__u64 block_stack;
 	/*
 	 * When the thread began to wait at block_at. A wait that is repeated after a time-out
@@ -472,20 +496,23 @@ struct sbt_account {
 	/* The longest recent waits of this thread: for a lock, and for a CPU. */
 	struct sbt_waited_for for_lock, for_cpu;
 	/*
-	 * For each reason, the longest block at the object for which the phase has waited most:
-	 * block_leads().
+	 * For each reason, the longest wait at one object in this phase. The object is the one for
+	 * which the thread has waited most in total, as far as a vote shows: block_leads().
 	 */
 	struct sbt_block blocks[SBT_BLOCKED_REASONS];
 	__u64 votes[SBT_BLOCKED_REASONS]; /* votes for `blocks`: block_end() */
 };
 
 /*
- * Number of threads for which a past is kept (past.h). It shows what a thread did while another
- * thread waited for it. A power of two.
+ * Number of threads for which the recent past is kept (past.h). The past shows what a thread did
+ * while another thread waited for it. A power of two.
  */
 #define SBT_PASTS 4096
 
-/* The count of a counter, and for how long (ns) it was enabled and did count. */
+/*
+ * The count of a counter, for how long (ns) the counter was enabled, and for how long it really
+ * counted.
+ */
 struct sbt_counted {
 	__u64 counter, enabled, running; /* as in struct bpf_perf_event_value */
 };
@@ -500,8 +527,8 @@ enum sbt_scaled { SBT_COUNT_EXACT, SBT_COUNT_SCALED, SBT_COUNT_UNKNOWN };
 
 /*
  * Return a counter's count, scaled by enabled over running where it counted for only part of the
- * time. Counters that share the PMU take turns. The count of a counter that hardly had its turn is
- * unknown, and 0 is returned.
+ * time. Counters that share the PMU take turns. If a counter ran for less than 1/SBT_COUNT_PART of
+ * the time, return 0 with SBT_COUNT_UNKNOWN.
  */
 static inline __u64 sbt_count_scale(const struct sbt_counted *c, enum sbt_scaled *how)
 {
@@ -512,12 +539,15 @@ static inline __u64 sbt_count_scale(const struct sbt_counted *c, enum sbt_scaled
 	if (!c->running || c->running * SBT_COUNT_PART < c->enabled)
 		return 0;
 	*how = SBT_COUNT_SCALED;
-	/* In two steps, to avoid an overflow: counts are below 2^44 here. */
+	/*
+	 * Multiply by a factor in units of 1/1024, at most 2^13. Counts below 2^51 do not overflow.
+	 */
 	return c->counter * ((c->enabled << 10) / c->running) >> 10;
 }
 
 /*
- * The counters of a thread, at the same index as its account. They exist only if counters are used.
+ * The counters of a thread, at the same index as its account. Without counters the array has one
+ * entry, which is not used.
  */
 struct sbt_counting {
 	struct sbt_counted sum[SBT_COUNTERS_MAX];
@@ -529,16 +559,17 @@ struct sbt_counting {
 	struct sbt_counted base[SBT_COUNTERS_MAX];
 	__u64 phase[SBT_COUNTERS_MAX];
 	/*
-	 * what the CPU counted for other threads while this thread was switched out and its account
-	 * was `busy`
+	 * what the CPUs counted for other threads in the times when this thread was switched out
+	 * while its account was `busy`
 	 */
 	__u64 away[SBT_COUNTERS_MAX];
 	__u64 out[SBT_COUNTERS_MAX]; /* the CPU's counts when the thread was switched out */
-	__u8 scaled, unknown; /* one bit per counter, since the last departure */
+	/* one bit per counter, as in struct sbt_counters, since the last departure */
+	__u8 scaled, unknown;
 	__u8 pad[6];
 };
 
-/* Meaning of the crossing under way for an OpenMP team (sbt_thread.team). */
+/* The role of the present crossing in an OpenMP team (sbt_thread.team). */
 enum sbt_team_use {
 	TEAM_NONE,
 	TEAM_BARRIER, /* in a region: the departure shows the team's size */
@@ -558,7 +589,8 @@ struct sbt_region_key {
 };
 
 /* sbt_region.flags */
-#define SBT_REGION_SEEN	     0x01 /* the outlined function has a probe: all members are counted */
+/* the outlined function has a probe, so `members` counts all members */
+#define SBT_REGION_SEEN	     0x01
 /* Another region with the same key is running: members cannot be assigned to either region. */
 #define SBT_REGION_AMBIGUOUS 0x02
 
@@ -601,18 +633,23 @@ struct sbt_team {
 
 /* The regions of a thread, at the index of its slot in `threads`. */
 struct sbt_teams {
-	__u32 tid; /* the thread to which these belong; if it is another thread, there are none */
+	/* the thread that this entry belongs to; for any other thread, the entry counts as empty */
+	__u32 tid;
 	__u32 depth;
 	__u32 flags; /* SBT_TEAMS_* */
-	__u16 begun; /* number of regions that it began, never 0 after the first */
+	__u16 begun; /* number of regions that the thread has begun; wraps, but skips 0 */
 	__u16 pad;
-	/* the thread's CPU time in struct sbt_account before the join under way */
+	/*
+	 * the CPU time in sbt_account.mark before the present arrival: crossing_drop() restores it
+	 */
 	__u64 mark_oncpu;
 	struct sbt_team stack[SBT_TEAM_DEPTH];
 };
 
-#define SBT_TEAMS_JOINED 0x01 /* at the end of a region: SBT_REC_RESUME is due */
-#define SBT_TEAMS_SEEN	 0x02 /* it has entered a region since it was found: its teams are known */
+/* the thread waits at the end of a region: write SBT_REC_RESUME when it continues */
+#define SBT_TEAMS_JOINED 0x01
+/* the thread has entered a region since it was first seen, so its teams are known */
+#define SBT_TEAMS_SEEN	 0x02
 /*
  * The thread has waited for its team in __kmpc_reduce, so it does not wait again in
  * __kmpc_end_reduce.
@@ -622,14 +659,14 @@ struct sbt_teams {
 /*
  * Key in `outlined`: an outlined function. Its value has two parts. Bit SBT_OUTLINED_KNOWN: the
  * function has a probe; if the bit is not set, user space was asked for a probe. The upper bits, in
- * steps of SBT_OUTLINED_ALONE: number of entries that belong to no region, since a region was last
- * begun with this function.
+ * steps of SBT_OUTLINED_ALONE: how often a thread entered the function outside any region since a
+ * region was last begun with this function.
  */
 #define SBT_OUTLINED_KNOWN     0x1
 #define SBT_OUTLINED_ALONE     0x2
 /*
- * With this many entries that belong to no region, the function belongs to a task. A region that
- * began before tracing causes one such entry per thread.
+ * After this many entries outside any region, the function counts as the function of a task. A
+ * region that began before tracing causes only one such entry per thread.
  */
 #define SBT_OUTLINED_ALONE_MAX 4096
 /*
@@ -692,8 +729,8 @@ struct sbt_name {
 };
 
 /*
- * The name of a file for which a thread waited (key: its inode number), or of the mapping at the
- * address of a page fault (key: SBT_MAPPING_KEY).
+ * The name of a file for which a thread waited (key: from its inode number and device), or of the
+ * mapping at the address of a page fault (key: SBT_MAPPING_KEY).
  */
 struct sbt_file_name {
 	char name[40];
@@ -731,7 +768,8 @@ struct sbt_verdict {
  * child with its own memory. 0: never.
  */
 struct sbt_forked {
-	__u64 exec_ns; /* when the process last executed a program; the first exec is not noted */
+	/* when the process last executed a program, if it had created a thread or child before */
+	__u64 exec_ns;
 	__u64 thread_ns; /* if before exec_ns, the previous program created the thread */
 	__u64 child_ns; /* if before exec_ns, the previous program created the child */
 };
@@ -745,9 +783,9 @@ struct sbt_forked {
 #define SBT_SUM_BUCKETS	 48
 #define SBT_SUM_MEETINGS 16384 /* maximum number of barrier objects */
 #define SBT_SUM_PLACES	 16384 /* maximum number of pairs of a thread and a call site */
-/* Number of barrier objects that a thread finds without a look-up; a power of two. */
+/* Number of barrier objects that a thread finds without searching a hash map; a power of two. */
 #define SBT_SUM_KEPT	 4
-/* number of call sites that a thread finds without a look-up; a power of two */
+/* number of call sites that a thread finds without searching a hash map; a power of two */
 #define SBT_SUM_NEAR	 8
 /* Number of episodes of one object for which times are kept at the same time; a power of two. */
 #define SBT_SUM_OPEN	 8
@@ -766,7 +804,7 @@ struct sbt_sum {
 /* Identifies a thread at a call site. Key of the map `sums_at`. */
 struct sbt_sums_key {
 	__u64 ip;
-	__u64 born_ns; /* first arrival of the thread: thread numbers are reused */
+	__u64 born_ns; /* first arrival of the thread; needed because thread numbers are reused */
 	/*
 	 * Inode of the file that contains the code at `ip`, as in /proc/PID/maps; 0: no file. The
 	 * address alone is no key, because addresses are reused.
@@ -785,7 +823,8 @@ struct sbt_sums_key {
 
 /*
  * The sums of one thread at one call site. Only that thread writes them. Times of whole episodes
- * are kept with the last arriver: barrier.n is the number of times that this thread arrived last.
+ * are kept with the last arriver: `barrier` has one value for each time that this thread arrived
+ * last.
  */
 struct sbt_sums {
 	struct sbt_sums_key key;
@@ -806,14 +845,15 @@ struct sbt_sums {
 	 */
 	__u64 partial;
 	/*
-	 * Number of crossings in `partial` at barriers that processes share: the members of such
-	 * barriers are not known here.
+	 * Number of crossings in `partial` at barriers with unknown members: processes share the
+	 * barrier, or it could not be read, or it had no slot.
 	 */
 	__u64 unmet;
-	__u64 incomplete; /* number of episodes that `partial` belongs to */
+	/* number of incomplete episodes that this thread left as the first thread */
+	__u64 incomplete;
 	/*
-	 * Number of episodes with uncertain members. They are in the sums, unless a thread left
-	 * before all had arrived.
+	 * Number of ambiguous episodes that this thread left as the first thread. The other
+	 * members' crossings of such an episode are in the sums if all had arrived when they left.
 	 */
 	__u64 ambiguous;
 	/*
@@ -827,7 +867,7 @@ struct sbt_sums {
 	 * phases
 	 */
 	__u64 work_ns, work_n;
-	__u64 thread_ns; /* phase times x members, for the episodes in `phase` */
+	__u64 thread_ns; /* sum of (phase time x number of members), for the episodes in `phase` */
 	/* Sum of sbt_crossing.handler_ns where it is known, and the number of these crossings. */
 	__u64 handler_ns, spent;
 	/* smallest, largest and last size of the barrier's team */
@@ -875,21 +915,24 @@ struct sbt_open_episodes {
 	__u64 address;
 	__u32 count;
 	/*
-	 * Number of threads that were inside when the object was first seen: they are not in its
-	 * first episode.
+	 * Number of threads that were inside the barrier when the object was first seen. Their
+	 * arrivals were not seen, so the first episode is incomplete.
 	 */
 	__u32 begun;
 	__u64 arrivals;
-	__u64 partial; /* 1 + the last episode that was left before all had arrived; 0: none */
-	__u32 row; /* number of such episodes in a row */
-	__u32 whole; /* an episode was seen from its first arrival to its last */
+	/* 1 + the last episode that a thread left before all members had arrived; 0: none */
+	__u64 partial;
+	__u32 row; /* number of such episodes in direct succession */
+	__u32 whole; /* not 0: an episode was seen from its first arrival to its last */
 	__u32 shift; /* log2 of count; SBT_SUM_NONE: count is no power of two */
-	__u32 counts; /* the object's first word is the number of threads that have arrived */
-	__u32 look; /* compare that word with `arrivals`, which may be wrong */
+	__u32 counts; /* not 0: the object's first word counts arrivals (glibc from 2.25 on) */
+	__u32 look; /* not 0: compare that word with `arrivals`, which may be wrong */
 	__u32 off; /* by how much `arrivals` and that word differ */
 	__u64 off_ns; /* since when they differ by that much (ns) */
 	__u64 torn; /* 1 + the first of two episodes that were merged; 0: none */
-	/* a thread arrived and never left, so the apparent last arriver may not be the last */
+	/*
+	 * not 0: a thread arrived and never left, so an apparent last arriver may not be the last
+	 */
 	__u32 doubted;
 	__u32 pad;
 	__u64 owner; /* the process, inc << 32 | tgid; 0: the slot is free */
@@ -908,8 +951,8 @@ struct sbt_open_episodes {
 #define SBT_SUM_NS_BITS		   48
 #define SBT_SUM_NS_MASK		   ((1ULL << SBT_SUM_NS_BITS) - 1)
 /*
- * The episode's number in the upper bits of a word. It is not 0, unlike a word that was not written
- * yet.
+ * The upper bits of a word: the episode's number plus 1. So they differ from those of a word that
+ * was not written yet, which is 0.
  */
 #define SBT_SUM_EPISODE(episode)   ((__u64)((episode) + 1) << SBT_SUM_NS_BITS)
 #define SBT_SUM_LAST(episode, ns)  (SBT_SUM_EPISODE(episode) | ((__u64)(ns)&SBT_SUM_NS_MASK))
@@ -930,14 +973,18 @@ struct sbt_config {
 	__u8 cgroup_level;
 	__u8 by_exit; /* no return probes at all: every process is SBT_PROC_BY_EXIT */
 	__u8 account; /* account for where threads' time goes */
-	/* The kernel keeps a number for each probe (Linux 5.15; with uprobe.multi 6.6). */
+	/*
+	 * The kernel passes each probe's cookie to the program (from Linux 5.15 on; with
+	 * uprobe.multi from 6.6 on).
+	 */
 	__u8 cookies;
 	__u8 discover; /* look for barriers without markers or --barrier */
 	/*
-	 * number of callers from the call up to the call site; 0: the call itself is the call site
+	 * --frames: the call site is the caller this many levels above the barrier call; 0: the
+	 * call itself
 	 */
 	__u8 frames;
-	__u8 aggregate; /* sum crossings in maps (aggregate.h) and write none */
+	__u8 aggregate; /* sum up crossings in maps (aggregate.h) instead of writing records */
 	__u8 page_shift; /* log2 of the size of a page */
 	__u32 thread_mask; /* size of `threads`, a power of two, minus one */
 	__u32 tick_ns; /* interval between ticks of the kernel */
@@ -945,12 +992,14 @@ struct sbt_config {
 	__u32 nrings;
 	__u16 ncounters;
 	/*
-	 * One bit per software counter: software counters count all the time and are never scaled.
+	 * One bit per plain counter, that is, software counter. These count all the time and are
+	 * never scaled.
 	 */
 	__u16 plain_counters;
 	/* One bit per plain counter of context switches, which the account knows anyway. */
 	__u16 switch_counters;
-	__u16 fault_counters; /* the same for page faults */
+	/* one bit per plain counter of page faults, which the account counts, too */
+	__u16 fault_counters;
 	__u64 cgroup_id;
 	char comm[SBT_COMM_LEN];
 };
@@ -958,8 +1007,8 @@ struct sbt_config {
 #define SBT_TIMED_EACH 32 /* a power of two */
 
 /*
- * The counts of some of the CPUs. CPUs have separate slots so that they do not share cache lines.
- * User space adds the slots up.
+ * One of the SBT_COUNT_SLOTS slots of counts. CPUs use different slots, as far as possible, so that
+ * they do not contend for cache lines. User space adds the slots up.
  */
 struct sbt_counts {
 	/*
@@ -968,19 +1017,21 @@ struct sbt_counts {
 	 */
 	__u64 gone;
 	/*
-	 * crossings that were not recorded because there was no slot or it was too early; all of
-	 * them are lost
+	 * crossings that were lost because there was no slot, or because the program was not
+	 * examined yet: the sum of lost_thread, lost_process and lost_early
 	 */
 	__u64 refused;
-	__u64 lost_ring; /* no room in any ring tried */
+	__u64 lost_ring; /* crossings for which no ring that was tried had room */
 	__u64 lost_thread; /* crossings in `refused` without a slot for the thread */
 	__u64 lost_process; /* crossings in `refused` without a slot for the process */
 	__u64 lost_early; /* crossings in `refused` of programs not examined yet (-a) */
-	__u64 lost_tail; /* no room in any ring tried for an SBT_REC_TAIL, which is no crossing */
-	__u64 lost_mark; /* no room in any ring tried for an SBT_REC_MARK */
+	/* records of type SBT_REC_TAIL (no crossings) for which no ring had room */
+	__u64 lost_tail;
+	__u64 lost_mark; /* records of type SBT_REC_MARK for which no ring had room */
 	__u64 events; /* events that should reach user space */
-	__u64 lost_event; /* no room in the event ring */
-	__u64 lost_team; /* barriers of OpenMP teams that cannot be distinguished: not crossings */
+	__u64 lost_event; /* events for which the event ring had no room */
+	/* crossings by OpenMP teams that cannot be distinguished; they do not count as crossings */
+	__u64 lost_team;
 	__u64 candidates; /* waits that may be barrier crossings */
 	/* Candidates in `candidates` without a slot, or without room in any ring that was tried. */
 	__u64 lost_candidate;
@@ -994,12 +1045,14 @@ struct sbt_counts {
 	 */
 	__u64 lost_untold;
 	/*
-	 * Cost (ns) of accounting for switches and wake-ups of traced threads, measured in one run
-	 * in SBT_TIMED_EACH.
+	 * Time (ns) that the BPF programs took to account for switches and wake-ups of traced
+	 * threads, in those runs that were measured: one in SBT_TIMED_EACH.
 	 */
 	__u64 timed_ns;
-	__u64 timed; /* number of switches and wake-ups of traced threads in the measured runs */
-	/* Total time for which threads that switched too often were not accounted for. */
+	__u64 timed; /* how often a traced thread lost or got a CPU in the measured runs */
+	/*
+	 * Total time (ns) for which threads were not accounted for because they switched too often.
+	 */
 	__u64 rested_ns;
 };
 

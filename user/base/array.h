@@ -4,8 +4,9 @@
 #define BASE_ARRAY_H
 
 /*
- * Let @at, which the macro declares, point to each of the @n elements of @array. Both are evaluated
- * once, so the body must not change them. @array may be NULL if @n is 0.
+ * Let @at, which the macro declares, point to each of the @n elements of @array in turn. @array and
+ * @n are evaluated only once, so the body must not move or resize the array. @array may be NULL if
+ * @n is 0.
  */
 #define array_for_each(at, array, n) \
 	for (__typeof__(&*(array)) at = (array), at##_end = at ? at + (n) : at; at < at##_end; at++)

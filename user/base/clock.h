@@ -15,7 +15,7 @@ static inline uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Return the time of CLOCK_MONOTONIC in ns. All records have timestamps of this clock. */
+/* Return the time of CLOCK_MONOTONIC in ns. The timestamps in all records are from this clock. */
 static inline uint64_t now_ns(void)
 {
 	return clock_ns(CLOCK_MONOTONIC);

@@ -9,8 +9,8 @@
 #define BRACKETS 64
 
 /*
- * If there is an operator at @s, such as "operator<<", return its length in bytes, else 0. @from is
- * the beginning of the name.
+ * If @s begins with an operator with brackets or arrows, such as "operator<<", return its length in
+ * bytes, else 0. @from is the beginning of the name that contains @s.
  */
 static size_t operator_length(const char *from, const char *s)
 {
@@ -59,7 +59,8 @@ static bool leave_out(char *name)
 			params |= !depth && *s == ')';
 		} else if (!depth && *s == ' ') {
 			/*
-			 * Only " const" may follow the parameters. Give up if anything else does.
+			 * Only " const" may follow the parameters. If anything else follows, give
+			 * up.
 			 */
 			if (params && strncmp(s, " const", 6) != 0)
 				return false;
@@ -121,9 +122,9 @@ static char *put(char *to, const char *s, size_t n)
 }
 
 /*
- * Shorten Rust's "<type as trait>::function". Keep the shortened text between the outer < and >,
- * because it distinguishes the function from others with the same name. The name never gets longer,
- * so this works in place.
+ * Shorten a Rust name of the form "<type as trait>::function". Shorten each of its three parts, but
+ * keep all of them, because the type and the trait distinguish the function from others with the
+ * same name. The name never gets longer, so this works in place.
  */
 static bool leave_out_of_trait(char *name)
 {

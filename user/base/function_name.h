@@ -7,8 +7,9 @@
 #include <stdbool.h>
 
 /*
- * Remove parameters, template arguments and the return type. The name never gets longer, so this
- * works in place. Return false if the name has an unknown form: then @name is unusable.
+ * Remove the parameters, template arguments and the return type from @name. The name never gets
+ * longer, so this works in place. Return false if the name has an unknown form: then @name is
+ * unusable.
  */
 bool function_name_shorten(char *name);
 

@@ -14,9 +14,10 @@ struct grown {
 };
 
 /*
- * Return a copy of the array with room for at least @n elements of @size bytes, and free the array.
- * If out of memory, free nothing and return NULL as the array. Only for grow() and grow_zeroed().
- * They test in line whether the array must grow, because the model calls them for each crossing.
+ * Return the array @from, moved if necessary, with room for at least @n elements of @size bytes. If
+ * out of memory, return NULL as the array; @from stays valid. Only for grow() and grow_zeroed().
+ * These are macros that call this function only if the array must grow, because the model uses them
+ * for each crossing.
  */
 struct grown grow_array(struct grown from, size_t n, size_t size, int zeroed);
 
@@ -37,7 +38,8 @@ struct grown grow_array(struct grown from, size_t n, size_t size, int zeroed);
 
 /*
  * Make room for @n elements in @array, which now has room for @cap elements. If the array must
- * grow, double its size, so a capacity that began as 0 is a power of two. Return 0 or -ENOMEM.
+ * grow, double its size as often as necessary. So a capacity that began as 0 is always a power of
+ * two. Return 0 or -ENOMEM.
  */
 #define grow(array, cap, n)	   GROW(array, cap, n, 0)
 /* Do the same as grow(), but set the new elements to zero. */

@@ -77,7 +77,9 @@ int hash_put(struct hash *h, uint64_t key, uint64_t value)
 		h->zero = value;
 		return 0;
 	}
-	/* Grow the table when it is three quarters full. This keeps searches short. */
+	/*
+	 * Enlarge the table before it is more than three quarters full. This keeps searches short.
+	 */
 	if (h->used + 1 > h->size / 4 * 3 && enlarge(h))
 		return -ENOMEM;
 	i = find(h, key);
@@ -103,8 +105,8 @@ bool hash_del(struct hash *h, uint64_t key)
 	if (!h->entries[hole].key)
 		return false;
 	/*
-	 * If the hole lies between an entry and its home position, searches would stop at the hole
-	 * and not find the entry. So move the entry into the hole.
+	 * If the hole lies between an entry and the entry's home position, a search for the entry
+	 * would stop at the hole. So move the entry into the hole.
 	 */
 	for (i = (hole + 1) & mask; h->entries[i].key; i = (i + 1) & mask) {
 		home = hash_mix(h->entries[i].key) & mask;

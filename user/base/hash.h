@@ -16,12 +16,12 @@ struct hash_entry {
 struct hash {
 	struct hash_entry *entries;
 	size_t size; /* 0 or a power of two */
-	size_t used; /* number of used entries, without the key 0 */
+	size_t used; /* number of entries in use, not counting the key 0 */
 	bool has_zero;
 	uint64_t zero;
 };
 
-/* An all-zero struct hash is empty and ready for use. */
+/* Make the hash empty. A struct hash that is all zeros is also empty and ready for use. */
 void hash_init(struct hash *h);
 void hash_free(struct hash *h);
 bool hash_get(const struct hash *h, uint64_t key, uint64_t *value);
@@ -31,8 +31,8 @@ int hash_put(struct hash *h, uint64_t key, uint64_t value);
 bool hash_del(struct hash *h, uint64_t key);
 size_t hash_count(const struct hash *h);
 /*
- * Return the next entry at or after *@pos, or NULL at the end. The hash must not change during the
- * walk.
+ * Return the next entry of a walk over the hash, or NULL at the end. *@pos is 0 at the beginning;
+ * @zero is room for the entry of the key 0. The hash must not change during the walk.
  */
 const struct hash_entry *hash_next(const struct hash *h, size_t *pos, struct hash_entry *zero);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Arithmetic on numbers that may be wrong: with a damaged recording, any sum or product may occur.
+ * Arithmetic that is defined for all numbers: with a damaged recording, any sum or product may
+ * occur.
  */
 #ifndef BASE_NUMBER_H
 #define BASE_NUMBER_H

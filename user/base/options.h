@@ -46,13 +46,13 @@ struct options {
 	enum emit_format format;
 	bool quiet;
 	int verbose;
-	bool banner; /* print a banner with the options; SBT_OPTIONS=0: do not */
+	bool banner; /* print a banner with the options; false with SBT_OPTIONS=0 */
 	bool no_debug; /* SBT_NO_DEBUG */
 	bool only_record; /* sbt-trace record: print no report */
 
 	const char **watch;
 	size_t nwatch;
-	bool watch_from_env; /* `watch` is from the environment, so the first -w replaces it */
+	bool watch_from_env; /* `watch` is from the environment; the first -w replaces it */
 	bool watch_all;
 	struct options_name *names;
 	size_t nnames;
@@ -66,7 +66,7 @@ struct options {
 
 	uint64_t hang_ns; /* --hang; 0: do not report hangs */
 	double delay_s;
-	double duration_s; /* 0: until the end */
+	double duration_s; /* --duration, in seconds; 0: no limit */
 	const char *cgroup;
 	const char *comm;
 	const char *user;
@@ -75,12 +75,14 @@ struct options {
 	bool discover_futex; /* also find barriers built on futexes */
 	bool discover_given;
 	const char *events; /* counters to read in each phase; NULL: none */
-	const char *events_from; /* where `events` is from: -e, or the name of a variable */
+	/* where `events` is from: "-e", or the name of an environment variable */
+	const char *events_from;
 	uint8_t frames; /* --frames N: attribute a barrier to its Nth caller */
-	bool causes; /* account for the time of the threads */
+	bool causes; /* find the causes of lateness: account for the threads' time */
 	bool aggregate; /* sum crossings in the kernel */
 	uint32_t keep; /* --keep-processes: number of exited processes to keep in full */
-	double cost_limit; /* --cost-limit, as a share; 0: no limit */
+	/* --cost-limit, as a share of the threads' time (1 is 100 %); 0: no limit */
+	double cost_limit;
 	bool debuginfod;
 	enum attach_method method;
 	bool method_given;

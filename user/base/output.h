@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 /*
- * Only the owner can read a new file, because it names other users' programs. A file that exists
- * keeps its mode.
+ * Mode of new files. Only the owner can read them, because they may name other users' programs. A
+ * file that already exists keeps its mode.
  */
 #define OUTPUT_MODE 0600
 

@@ -15,7 +15,10 @@ bool plugin_possible(void)
 }
 
 #ifdef SBT_STATIC
-/* Replace the C library's dlopen(), because libdw would otherwise load libraries. */
+/*
+ * Replace the C library's dlopen() in the static program, because libdw would otherwise load
+ * libraries.
+ */
 void *dlopen(const char *name, int flags)
 {
 	(void)name;

@@ -10,9 +10,9 @@
 bool plugin_possible(void);
 
 /*
- * Load the library @name for use with dlsym() and dlclose(). Return NULL if that fails, and always
- * in the static program: a loaded library brings its own C library, which breaks unless it is
- * exactly the version with which sbt-trace was linked.
+ * Load the library @name for use with dlsym() and dlclose(). Return NULL if that fails. In the
+ * static program, always return NULL: a loaded library would bring its own C library, and this
+ * works only if it is exactly the version with which sbt-trace was linked.
  */
 void *plugin_open(const char *name);
 

@@ -24,14 +24,14 @@
 
 struct progress {
 	int fd;
-	bool started; /* the thread runs */
+	bool started; /* the thread that draws the line runs */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	/* The following members are protected by `lock`. */
 	bool quit, shown;
 	uint32_t depth; /* number of nested pieces of work that are in progress; 0: none */
-	uint64_t since_ns; /* start of the outermost piece of work, CLOCK_MONOTONIC */
+	uint64_t since_ns; /* start of the outermost piece of work, ns of CLOCK_MONOTONIC */
 	char text[DEPTH_MAX][TEXT_MAX];
 };
 
@@ -72,8 +72,8 @@ static uint32_t columns(const struct progress *p)
 }
 
 /*
- * Return how many bytes of @s fit into @columns, if each character takes one column. The last
- * column stays free so that the line does not wrap.
+ * Return how many bytes of @s fit into a line of @columns columns, if each character takes one
+ * column. The last column stays free so that the line does not wrap.
  */
 static size_t fitting(const char *s, uint32_t columns)
 {
@@ -135,8 +135,8 @@ static void *run(void *arg)
 }
 
 /*
- * Start the thread with all signals blocked, so that other threads handle signals. If the thread
- * cannot be started, there is no progress line.
+ * Start the thread that draws the line. All signals are blocked in it, so that other threads handle
+ * them. If the thread cannot be started, there is no progress line.
  */
 static void start(struct progress *p)
 {
@@ -168,7 +168,10 @@ void progress_begin(struct progress *p, const char *fmt, ...)
 	if (p->depth < DEPTH_MAX)
 		snprintf(p->text[p->depth], TEXT_MAX, "%s", printable ? printable : "");
 	p->depth++;
-	/* The text of a nested piece of work is shown only when the line is next redrawn. */
+	/*
+	 * Wake the thread only for the outermost piece of work. The text of a nested piece is shown
+	 * when the line is next redrawn.
+	 */
 	if (p->depth == 1)
 		pthread_cond_signal(&p->changed);
 	pthread_mutex_unlock(&p->lock);

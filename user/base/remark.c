@@ -10,7 +10,7 @@
 #include "base/msg.h"
 #include "base/text.h"
 
-/* Global, as there is one stderr. */
+/* Global, because there is one list per run. */
 static struct {
 	struct remark all[REMARKS_MAX];
 	enum remark_say how[REMARKS_MAX];

@@ -10,8 +10,8 @@
 size_t text_utf8(const uint8_t *s, size_t len, uint32_t *codepoint)
 {
 	/*
-	 * For sequences of 1 to 4 bytes: the mask and the fixed bits of the first byte, and the
-	 * smallest code point.
+	 * For sequences of 1 to 4 bytes: the fixed bits of the first byte, their mask, and the
+	 * smallest code point that needs this length.
 	 */
 	static const struct {
 		uint8_t mask, bits;
@@ -43,7 +43,10 @@ size_t text_utf8(const uint8_t *s, size_t len, uint32_t *codepoint)
 	return n;
 }
 
-/* Return whether a terminal shows the character in its place and does nothing else. */
+/*
+ * Return whether all that a terminal does with the character is to show it at the cursor's
+ * position.
+ */
 static bool codepoint_printable(uint32_t cp)
 {
 	if (cp < 0x20 || (cp >= 0x7f && cp < 0xa0))

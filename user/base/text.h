@@ -19,8 +19,8 @@ char *text_printable(const char *s);
 bool text_is_printable(const char *s);
 
 /*
- * Return the last component of a path, which follows its last slash. If nothing follows the slash,
- * return @path, which may also be NULL.
+ * Return the last component of a path, which follows the last slash. If there is no slash, or
+ * nothing follows it, return @path. @path may be NULL.
  */
 static inline const char *text_base_name(const char *path)
 {

@@ -25,10 +25,10 @@
 /* longest wait for an answer; it is long because other tasks may take most of the child's CPU */
 #define LONGEST_MS 60000
 #define SLICE_MS   2 /* interval between two checks of the child's CPU time */
-#define STEP_NS	   100000 /* so much more CPU time counts as progress */
+#define STEP_NS	   100000 /* CPU time (ns) that counts as progress of the child */
 /*
- * Longest wait for a child to exit. A killed child exits at once. A child that this process may not
- * kill exits together with this process (PR_SET_PDEATHSIG).
+ * Longest wait for a child to exit. A killed child exits at once. If this process may not kill the
+ * child, the kernel kills it when this process exits (PR_SET_PDEATHSIG).
  */
 #define END_MS	   1000
 
@@ -90,7 +90,7 @@ int child_start(struct child *child, const struct child_kind *kind)
 	child->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (child->pidfd < 0) {
 		err = -errno;
-		close(child->sock); /* the child exits at the end of its input */
+		close(child->sock); /* the child exits when it reads the end of its input */
 		child->sock = -1;
 		waitpid(pid, NULL, WNOHANG);
 		return err;
@@ -119,7 +119,10 @@ int child_send(int sock, const struct iovec *parts, size_t n, int fd)
 	return 0;
 }
 
-/* Return -EDQUOT or -ETIMEDOUT if a limit is reached, or 0 to continue waiting. */
+/*
+ * Return -EDQUOT if the child has used too much CPU time, -ETIMEDOUT if it makes no progress or
+ * takes too long, or 0 to continue waiting.
+ */
 static int impatience(const struct child *child, struct child_patience *p)
 {
 	int64_t now = now_ms();

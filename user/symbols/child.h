@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Unprivileged children that read untrusted files for the tracer and answer over a socket. They run
- * with user id 65534, without capabilities, with few system calls, limited memory and CPU time, and
- * without the tracer's descriptors and shared memory. A file may take over the child that reads it,
- * so a child's answers are untrusted, too. The symboliser and the reader of modules use such
- * children.
+ * Unprivileged child processes that read untrusted files for the tracer, and send their answers
+ * over a socket. They run with user id 65534, without capabilities, with few system calls, limited
+ * memory and CPU time, and without the tracer's descriptors and shared memory. A file may take over
+ * the child that reads it, so a child's answers are untrusted, too. The symboliser and the reader
+ * of modules use such children.
  */
 #ifndef SYMBOLS_CHILD_H
 #define SYMBOLS_CHILD_H
@@ -28,18 +28,18 @@ struct child {
 		.sock = -1, .pidfd = -1 \
 	}
 
-/* The code of a kind of child, and what the child may do. */
+/* A kind of child: the code that it runs, and what it may do. */
 struct child_kind {
 	const char *name; /* name in ps */
 	/*
-	 * The child keeps the tracer's priority, because until it answers, processes are stopped or
-	 * events are missed.
+	 * The child keeps the tracer's raised priority. Until such a child answers, processes are
+	 * stopped, or events are missed.
 	 */
 	bool first;
 	bool opens; /* may open files for reading */
-	bool network; /* may also contact servers; then its system calls are not filtered */
+	bool network; /* may also contact servers (its system calls are then not filtered) */
 	uint64_t data; /* limit of the child's private memory, bytes */
-	/* Runs in the child, which begins with a copy of the tracer's private memory. */
+	/* The function that the child runs. Its memory is a copy of the tracer's private memory. */
 	void (*run)(void *ctx, int sock);
 	void *ctx;
 };
@@ -56,8 +56,8 @@ int child_send(int sock, const struct iovec *parts, size_t n, int fd);
 /* Limits for the wait for an answer. */
 struct child_patience {
 	/*
-	 * Longest time without an answer and without CPU use. A child that exceeds it was probably
-	 * stopped, or waits for a disk.
+	 * Longest time in which the child neither answers nor uses CPU time. A child that exceeds
+	 * this time was probably stopped, or waits for a disk.
 	 */
 	int silent_ms;
 	uint64_t most_ns; /* limit of CPU time for the answer */
@@ -75,7 +75,10 @@ struct child_patience {
  */
 int child_wait(const struct child *child, struct child_patience *patience);
 
-/* The identity and state of a file. A program that is built anew counts as another file. */
+/*
+ * The identity and state of a file. After a program was built again, its file counts as another
+ * file.
+ */
 struct child_file {
 	uint64_t dev;
 	uint64_t ino;
@@ -85,8 +88,8 @@ struct child_file {
 };
 
 /*
- * Identify an open file and its owner (may be NULL). Return 0, -EBADMSG (not a regular file, which
- * could block a child forever) or -errno.
+ * Identify an open file, and its owner unless @owner is NULL. Return 0 or -errno. -EBADMSG: this is
+ * not a regular file, and reading such a file could block a child forever.
  */
 int child_identify(int fd, struct child_file *out, uid_t *owner);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
-/* The start of an unprivileged child, which drops its privileges. */
+/* The start of an unprivileged child: it drops its privileges, then runs its code. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -22,7 +22,7 @@
 #include "symbols/child_internal.h"
 
 #define NOBODY	 65534
-/* bytes of address space that the child may have beyond the tracer's */
+/* bytes of address space that the child may have in addition to what it inherits from the tracer */
 #define MEMORY	 (4ULL << 30)
 #define SOCKET	 3
 #define MAPS_MAX (8u << 20) /* maximum size of the list of mappings, in bytes */
@@ -41,8 +41,8 @@ static void limit(int resource, uint64_t value)
 }
 
 /*
- * Limit the memory. The child inherits the tracer's mappings (programs, debug information), so
- * allow for them.
+ * Limit the memory. The child inherits the tracer's mappings (programs, debug information), so add
+ * their size to the limit.
  */
 static void limit_memory(uint64_t data)
 {
@@ -77,7 +77,10 @@ void child_limit_cpu(unsigned int seconds)
 
 /* --- system calls ----------------------------------------------------------------------------- */
 
-/* System calls of all children: memory, given descriptors, the socket, and exit. */
+/*
+ * System calls that all children may make: for memory, open files, the socket, and the process
+ * itself.
+ */
 static const int calls_of_all[] = {
 	/* Memory. */
 	__NR_brk, __NR_mmap, __NR_munmap, __NR_mremap, __NR_mprotect, __NR_madvise,
@@ -98,7 +101,10 @@ static const int calls_of_all[] = {
 	__NR_sigaltstack, __NR_restart_syscall, __NR_exit, __NR_exit_group
 };
 
-/* System calls to find files. __NR_openat is handled separately. */
+/*
+ * System calls that find files, for children that may open files. __NR_openat is handled
+ * separately.
+ */
 static const int calls_to_open[] = {
 	__NR_newfstatat, __NR_statx, __NR_faccessat, __NR_readlinkat, __NR_getcwd,
 #if defined(__x86_64__)
@@ -176,8 +182,8 @@ static void reset_signals(void)
 	for (sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL);
 	/*
-	 * ^C is sent to the whole foreground process group, but the tracer still needs answers
-	 * after ^C.
+	 * The terminal sends SIGINT (^C) to the whole foreground process group, but the tracer
+	 * still needs answers after ^C.
 	 */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
@@ -198,7 +204,10 @@ static int close_descriptors(int sock)
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null < 0)
 		return -errno;
-	/* First move both to high numbers: their present numbers may be about to be replaced. */
+	/*
+	 * First move both to high numbers, because the numbers that they have now may be those that
+	 * are overwritten below.
+	 */
 	sock = fcntl(sock, F_DUPFD, 16);
 	null = fcntl(null, F_DUPFD, 16);
 	if (sock < 0 || null < 0)
@@ -217,7 +226,7 @@ static int close_descriptors(int sock)
 /*
  * Unmap all shared memory. BPF rings and maps are shared with the kernel, and the child must have
  * no access to them. Keep files that are mapped read-only, because the C library continues to use
- * its tables of character sets. Read the whole list first: each munmap() changes it.
+ * its mapped tables of character sets. Read the whole list first: each munmap() changes it.
  */
 static int unmap_shared(void)
 {
@@ -261,8 +270,8 @@ static int drop_privileges(void)
 	    errno != EPERM && errno != EINVAL)
 		return -errno;
 	/*
-	 * Also remove capabilities that the process has for another reason than being root, for
-	 * example from the executable file.
+	 * Also remove capabilities that the process did not get by being root, for example those of
+	 * the executable file.
 	 */
 	if (syscall(SYS_capset, &head, none))
 		return -errno;
@@ -276,8 +285,8 @@ static int drop_privileges(void)
 _Noreturn void child_live(const struct child_kind *kind, int sock, pid_t parent)
 {
 	/*
-	 * Make this call now, in case the tracer is killed before the second such call below. The
-	 * second is needed because a change of user clears this setting.
+	 * If the tracer dies, kill this child. A change of user clears this setting, so it is made
+	 * again below. Make it here, too, in case the tracer dies before that.
 	 */
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	prctl(PR_SET_NAME, kind->name, 0, 0, 0);
@@ -286,8 +295,8 @@ _Noreturn void child_live(const struct child_kind *kind, int sock, pid_t parent)
 	if (close_descriptors(sock) || unmap_shared())
 		_exit(1);
 	/*
-	 * Usually, only the code that reads records keeps a raised priority. Symbol look-ups must
-	 * not disturb traced programs more than necessary.
+	 * Give up a raised priority, unless the kind of child needs it. Symbol look-ups must not
+	 * disturb traced programs more than necessary.
 	 */
 	if (!kind->first && getpriority(PRIO_PROCESS, 0) < 0)
 		(void)setpriority(PRIO_PROCESS, 0, 0);

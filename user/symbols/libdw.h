@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* libdw, the library that provides symbol names and lines. */
+/* The version of libdw, the library from which symbol names and lines come. */
 #ifndef SYMBOLS_LIBDW_H
 #define SYMBOLS_LIBDW_H
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define HASH_LEN   17 /* length of a hash: "h" and 16 digits */
-#define DIFFERENT  5 /* a hash has at least this many different digits */
+#define DIFFERENT  5 /* a hash has at least this many different digits; other names rarely do */
 #define ESCAPE_MAX 10 /* maximum number of bytes between two $ */
 
 struct out {
@@ -87,7 +87,10 @@ static void put_part(struct out *o, const char *s, size_t n)
 	size_t i = 0, len;
 	uint32_t c;
 
-	/* If a part begins with an escape, an underscore precedes it. Skip the underscore. */
+	/*
+	 * If a part begins with an escape, the compiler puts an underscore before it. Skip the
+	 * underscore.
+	 */
 	if (n > 1 && s[0] == '_' && s[1] == '$')
 		i = 1;
 	while (i < n) {

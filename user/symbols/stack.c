@@ -120,7 +120,10 @@ bool stack_frame_pointer_step(const struct sbt_stack *stack, const struct stack_
 	stack_set(caller, STACK_PC, pc);
 	stack_set(caller, STACK_SP, fp + 2 * sizeof(fp));
 #if defined(__aarch64__)
-	/* On arm64, locals lie above this pair. So the value is only a lower bound. */
+	/*
+	 * On arm64, local variables lie above this pair, so this stack pointer is only a lower
+	 * bound.
+	 */
 	caller->known &= ~(1ull << STACK_SP);
 #endif
 	return true;
@@ -129,8 +132,8 @@ bool stack_frame_pointer_step(const struct sbt_stack *stack, const struct stack_
 bool stack_grows(const struct stack_regs *regs, const struct stack_regs *caller)
 {
 	/*
-	 * On arm64, a leaf function may have no frame, so that its caller has the same stack
-	 * pointer.
+	 * The stack pointers may be equal only for the innermost frame: on arm64, a leaf function
+	 * may have no frame, and then its caller has the same stack pointer.
 	 */
 	return caller->value[STACK_SP] > regs->value[STACK_SP] ||
 	       (regs->exact && caller->value[STACK_SP] == regs->value[STACK_SP] && !caller->exact);

@@ -31,9 +31,12 @@ struct stack_regs {
 	uint64_t exact; /* 1: the pc is the thread's position; 0: it is a return address */
 };
 
-/* Get the registers of the innermost frame. Return 0, or -ENOTSUP on other architectures. */
+/*
+ * Get the registers of the innermost frame. Return 0, or -ENOTSUP if the architecture is neither
+ * x86-64 nor arm64.
+ */
 int stack_first(const struct sbt_stack *stack, struct stack_regs *regs);
-/* Like stack_first(), with the registers from @words, which are as in struct sbt_stack. */
+/* Like stack_first(), but with the registers in @words, which has the layout of sbt_stack.regs. */
 int stack_first_of(const __u64 words[SBT_STACK_REGS], struct stack_regs *regs);
 /*
  * Return whether the thread is in a system call, so that the pc is immediately after the system
@@ -53,8 +56,8 @@ static inline void stack_set(struct stack_regs *regs, unsigned int reg, uint64_t
 }
 
 /*
- * Return the address without arm64's pointer authentication code (only 48 bits of an address are in
- * use).
+ * Return the code address in @value. On arm64, remove the pointer authentication code, which is in
+ * the upper bits: only 48 bits of an address are in use.
  */
 uint64_t stack_pc_of(uint64_t value);
 /*
@@ -70,8 +73,8 @@ bool stack_read(const struct sbt_stack *stack, uint64_t addr, unsigned int size,
 bool stack_frame_pointer_step(const struct sbt_stack *stack, const struct stack_regs *regs,
 			      struct stack_regs *caller);
 /*
- * Return whether @caller can be the caller of @regs. Its stack pointer must be higher, so every
- * walk ends.
+ * Return whether @caller can be the caller of @regs: its stack pointer must be higher. This check
+ * ensures that every walk ends.
  */
 bool stack_grows(const struct stack_regs *regs, const struct stack_regs *caller);
 

@@ -16,14 +16,15 @@
 #include "symbols/symbol_wire.h"
 
 /*
- * How long to wait for a child that neither answers nor uses CPU time. It may have been stopped, or
- * waits for a disk. With debuginfod, it may be downloading.
+ * How long (ms) to wait for a child that neither answers nor uses CPU time. The child may have been
+ * stopped, or waits for a disk. With debuginfod, the child may be downloading a file, so wait
+ * longer.
  */
 #define SYMBOL_TIMEOUT_MS	5000
 #define SYMBOL_FETCH_TIMEOUT_MS 60000
 /* CPU time limit for the names of one file, ns. */
 #define SYMBOL_FILE_NS		(SYMBOL_FILE_S * 1000000000ULL)
-/* the cost of answers that took less CPU time is not recorded */
+/* the cost of an answer that took less CPU time (ns) than this is not recorded */
 #define SYMBOL_NOTED_NS		10000000ULL
 #define SYMBOL_FILES_MAX	512 /* maximum number of files with a recorded cost or failure */
 
@@ -32,8 +33,9 @@ struct symbol_file {
 	uint64_t cpu_ns;
 	bool plain; /* use only the file's symbol table, not its debug information */
 	int err; /* not 0: do not ask about this file any more, and return this error */
-	bool owner; /* skipped, because all files of its owner have used too much CPU time */
-	char *path; /* path of the file, if it is to be reported; NULL: it is not */
+	/* skipped, because the files of its owner have together used too much CPU time */
+	bool owner;
+	char *path; /* path of the file if symbol_unnamed() is to report the file; else NULL */
 };
 
 struct symbol_server {
@@ -50,7 +52,10 @@ struct symbol_server {
 	 * number of files recorded so far; above SYMBOL_FILES_MAX, the oldest entry is overwritten
 	 */
 	uint32_t nfiles;
-	/* number of files that should have been reported, but their entry was overwritten */
+	/*
+	 * number of files that symbol_unnamed() cannot report, because their entries were
+	 * overwritten
+	 */
 	uint32_t nlost;
 	struct hash owners; /* user id -> CPU time for answers about files that the user owns, ns */
 	uint64_t begin_ns;
@@ -101,7 +106,7 @@ int symbol_server_new(const struct symbol_options *options, struct symbol_server
 
 void symbol_server_idle(struct symbol_server *server, void (*idle)(void *ctx), void *ctx)
 {
-	/* The next child may use debuginfod, so end this child. */
+	/* From now on a child may use debuginfod. The present child may not, so end it. */
 	if (server->idle && !idle && server->debuginfod && !server->fetches)
 		child_stop(&server->child);
 	server->idle = idle;
@@ -146,8 +151,8 @@ static int symbol_send(const struct symbol_server *server, struct symbol_request
 }
 
 /*
- * Wait for the answer. Return 0, -ETIMEDOUT, -EDQUOT, or -EPIPE if the child has exited or sent
- * anything else.
+ * Wait for the answer to request @serial. Return 0, -ETIMEDOUT, -EDQUOT, or -EPIPE if the child has
+ * exited or has sent anything else.
  */
 static int symbol_wait(const struct symbol_server *server, uint32_t serial, uint64_t most_ns,
 		       struct symbol_reply *reply)
@@ -245,7 +250,7 @@ static int symbol_try(struct symbol_server *server, struct symbol_request *req,
 	return err;
 }
 
-/* Return whether the error means that the child failed at the file. */
+/* Return whether the error means that the child failed because of the file. */
 static bool symbol_is_failure(int err)
 {
 	return err == -EPIPE || err == -ETIMEDOUT || err == -EDQUOT;
@@ -253,8 +258,8 @@ static bool symbol_is_failure(int err)
 
 /*
  * Record the cost of a file after an answer or a failure. After the first failure, use only the
- * file's symbol table and unwind tables, which are small. If that fails, too, or if the child does
- * not respond, do not ask about the file any more. Return whether to ask again.
+ * file's symbol table and unwind tables, which are small, and return true: ask again. If the child
+ * does not respond, or fails again, do not ask about the file any more.
  */
 static bool symbol_charge(struct symbol_server *server, const struct symbol_request *req,
 			  uint64_t handler_ns, int err)
@@ -326,7 +331,10 @@ static int symbol_ask(struct symbol_server *server, struct symbol_request *req,
 
 	while (more) {
 		file = symbol_find_file(server, &req->identity);
-		/* If the file failed before, the child does not have it open. */
+		/*
+		 * Do not ask about a file that has failed. It need not be closed either: the child
+		 * that had it open has ended.
+		 */
 		if (file && file->err)
 			return req->question == SYMBOL_FORGET ? 0 : file->err;
 		if (req->question != SYMBOL_FORGET && !symbol_owner_may(server, owner))
@@ -352,8 +360,8 @@ static int symbol_ask(struct symbol_server *server, struct symbol_request *req,
 			continue;
 		}
 		/*
-		 * The child's memory may have been full of other files. Ask a new child before the
-		 * file counts as the cause.
+		 * Perhaps the child's memory was full of other files. Ask a new child, and only if
+		 * that fails, too, this file counts as the cause.
 		 */
 		if (err == -EPIPE && !fresh)
 			continue;
@@ -426,7 +434,7 @@ void symbol_forget(struct symbol_server *server, int fd)
 {
 	struct symbol_reply *reply;
 
-	/* If no child is running, no file is open. */
+	/* If no child is running, no child has the file open. */
 	if (!server || server->child.sock < 0)
 		return;
 	reply = calloc(1, sizeof(*reply));

@@ -3,7 +3,7 @@
 /*
  * Find the function, file:line and inlined frames of an address, through libdw. An unprivileged
  * child parses the files, which are untrusted. If a file makes the child crash or hang, the answer
- * is "unknown", a new child is started, and the tracer is unharmed.
+ * is "unknown", and the next question starts a new child. The tracer is unharmed.
  */
 #ifndef SYMBOLS_SYMBOL_H
 #define SYMBOLS_SYMBOL_H
@@ -27,7 +27,7 @@ struct symbol_frame {
 	char function[SYMBOL_NAME_MAX]; /* demangled; "": unknown */
 	char file[SYMBOL_FILE_MAX]; /* "": unknown */
 	uint32_t line; /* 0: unknown */
-	uint32_t declared; /* identifies where the function is declared; 0: unknown */
+	uint32_t declared; /* a hash that identifies the function's declaration; 0: unknown */
 };
 
 struct symbol {
@@ -49,8 +49,8 @@ struct symbol_options {
 	 */
 	bool debuginfod;
 	/*
-	 * ask debuginfod servers even while other work is waiting, that is, before
-	 * symbol_server_idle(NULL)
+	 * ask debuginfod servers even while other work is waiting, that is, while an idle function
+	 * is set (symbol_server_idle())
 	 */
 	bool fetch_at_once;
 	const char *debug_dir; /* absolute; NULL: the system's directory, /usr/lib/debug */
@@ -59,8 +59,8 @@ struct symbol_options {
 /*
  * Create a symboliser. Return 0 and *@out, to be freed with symbol_server_free(), or -ENOMEM.
  * @options (NULL: defaults) is copied. The first question forks the child. After a failure, the
- * next question forks a new child. A child's exit status is collected here, so a waitpid(-1)
- * elsewhere must expect to see its pid.
+ * next question forks a new child. The symboliser collects the child's exit status. If other code
+ * calls waitpid(-1), it may get the child's pid first.
  */
 int symbol_server_new(const struct symbol_options *options, struct symbol_server **out);
 /* End the child and free everything. NULL is allowed. */
@@ -70,26 +70,27 @@ void symbol_server_free(struct symbol_server *server);
  * waiting. @idle must not ask for names itself. While it is set, debuginfod is not used. Files of
  * one owner may then use SYMBOL_OWNER_S of CPU time plus 1 % of the time since the start; beyond
  * that, symbol_lookup() returns -EAGAIN. NULL means that no work is waiting any more. Earlier
- * questions may then be repeated for better answers. Files of one owner may then use three times as
- * much, and files of root or of our own user any amount.
+ * questions may then be repeated for better answers. From then on, files of one owner may use three
+ * times as much CPU time, and files of root or of the tracer's own user may use any amount.
  */
 void symbol_server_idle(struct symbol_server *server, void (*idle)(void *ctx), void *ctx);
 /*
- * Return whether answers may be better after symbol_server_idle(NULL), because servers may be asked
- * then.
+ * Return whether answers may be better after symbol_server_idle() with NULL, because debuginfod
+ * servers are asked only then.
  */
 bool symbol_server_fetches_later(const struct symbol_server *server);
 /*
  * Return whether a download from debuginfod timed out. After that, debuginfod is not used any more.
  */
 bool symbol_server_fetch_failed(const struct symbol_server *server);
-/* Return whether no other work is waiting (any more), after symbol_server_idle(NULL). */
+/* Return whether no other work is waiting (any more), that is, no idle function is set. */
 bool symbol_server_is_later(const struct symbol_server *server);
 
 #define SYMBOL_FILE_S  5 /* CPU time limit, in seconds, for the names of one file */
 /* CPU time limit, in seconds, for all files of one owner while other work is waiting */
 #define SYMBOL_OWNER_S 20
-#define SYMBOL_MIB     512 /* memory limit, in MiB, for all files that are open at the same time */
+/* memory limit of the child, in MiB, for all files that it has open at the same time */
+#define SYMBOL_MIB     512
 
 enum symbol_unnamed {
 	/*
@@ -103,8 +104,8 @@ enum symbol_unnamed {
 };
 
 /*
- * Call @each for files with missing names, and with the reason. Return the number of further such
- * files.
+ * Call @each for each file with missing names, with the reason. Return the number of further such
+ * files, which are not known by name any more.
  */
 uint32_t symbol_unnamed(const struct symbol_server *server,
 			void (*each)(void *ctx, const char *path, enum symbol_unnamed why),
@@ -121,10 +122,10 @@ void symbol_forget(struct symbol_server *server, int fd);
  * may be NULL. For a caller's frame, pass the address of the call: return address minus one.
  *
  * Return 0 with *@out filled as far as known (nframes 0: nothing). -ETIMEDOUT: the child was idle
- * for 5 s, or 60 s with debuginfod. -EDQUOT: the child needed more than SYMBOL_FILE_S. -EPIPE: the
- * child exited. After these three errors the child is replaced, and every further question about
- * that file fails at once. Return -EBADMSG if @fd is not a regular file, or another -errno. On
- * errors *@out is empty.
+ * for 5 s (60 s with debuginfod), or did not answer within 60 s. -EDQUOT: the child needed more CPU
+ * time than SYMBOL_FILE_S. -EPIPE: the child exited. After these three errors the child is
+ * replaced, and every further question about that file fails at once. Return -EBADMSG if @fd is not
+ * a regular file, or another -errno. On errors *@out is empty.
  */
 int symbol_lookup(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
 		  struct symbol *out);
@@ -150,8 +151,8 @@ bool symbol_source_name(struct symbol_server *server, int fd, const char *raw, c
 bool symbol_parameters(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
 		       uint32_t *n);
 /*
- * Get the rule to find the caller of the code at @vaddr: see unwind_rule(). Return false if it is
- * unknown.
+ * Get the rule that finds the caller's frame for the code at @vaddr: see unwind_rule(). Return
+ * false if it is unknown.
  */
 bool symbol_frame_rule(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
 		       struct sbt_frame_rule *rule);

@@ -75,7 +75,10 @@ static char *symbol_demangle_rust(const char *raw)
 	return rust_demangle(raw, 0);
 }
 
-/* Demangle with libiberty's code, which libstdc++ also uses. */
+/*
+ * Demangle C++ names with libiberty, if libstdc++ is not installed. Both have the same code for
+ * this.
+ */
 static char *symbol_demangle_cxx(const char *raw)
 {
 	return cplus_demangle_v3(raw, DMGL_PARAMS | DMGL_TYPES);
@@ -95,8 +98,8 @@ static char *symbol_demangle_cxx(const char *raw)
 #endif
 
 /*
- * Copy a name. If it is too long, leave out template arguments first. If it is still too long, cut
- * it and end it in "...".
+ * Copy a name. If it is too long, first leave out parameters, template arguments and the return
+ * type. If it is still too long, cut it and end it in "...".
  */
 static void symbol_copy_name(char *to, size_t size, const char *from)
 {
@@ -187,7 +190,10 @@ static void symbol_die_name(struct symbol_child *c, Dwarf_Die *die, char *name)
 		symbol_copy_name(name, SYMBOL_NAME_MAX, raw);
 }
 
-/* Return the declaration of which @die is a copy or a part. */
+/*
+ * Return the entry of the declaration that @die refers to, for example as an inlined copy of that
+ * function.
+ */
 static Dwarf_Die symbol_origin(Dwarf_Die die)
 {
 	static const unsigned int ways[] = { DW_AT_abstract_origin, DW_AT_specification };
@@ -208,7 +214,7 @@ static Dwarf_Die symbol_origin(Dwarf_Die die)
 
 /*
  * Return the last part of the name of the file that declares @die, or NULL. dwarf_decl_file() is
- * not used, because it ends the process at split units.
+ * not used, because it aborts the process at a split unit (-gsplit-dwarf).
  */
 static const char *symbol_declared_file(Dwarf_Die *die)
 {
@@ -252,7 +258,7 @@ static uint32_t symbol_declared(Dwarf_Die *die)
 
 /*
  * Find the unit that contains @addr. Compilers other than gcc write no .debug_aranges, so libdwfl
- * may find none. Then search all units.
+ * may not find the unit. In that case search all units.
  */
 static Dwarf_Die *symbol_find_unit(Dwfl_Module *mod, Dwarf_Addr addr, Dwarf_Addr *bias)
 {
@@ -291,7 +297,8 @@ static void symbol_call_site(Dwarf_Die *unit, Dwarf_Die *die, struct symbol_fram
 }
 
 /*
- * Get the complete unit. With -gsplit-dwarf, the unit in the file is a skeleton without functions.
+ * Get the complete unit. With -gsplit-dwarf, the unit in the file itself is a skeleton without
+ * functions, and the complete unit is in another file.
  */
 static void symbol_full_unit(Dwarf_Die *unit, Dwarf_Die *full)
 {
@@ -335,7 +342,10 @@ static bool symbol_may_hold(int tag, bool thorough)
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:
 		return true;
-	/* Search these even if they do not contain the address: outlined parts may be inside. */
+	/*
+	 * Search these only if @thorough is set. They do not contain the address, but the entry of
+	 * an outlined function that contains it may be inside them.
+	 */
 	case DW_TAG_subprogram:
 	case DW_TAG_lexical_block:
 		return thorough;
@@ -406,8 +416,8 @@ static bool symbol_walk_scopes(struct symbol_child *c, Dwarf_Die *unit, Dwarf_Ad
 			continue;
 		}
 		/*
-		 * A cold part may lie before the entry. An offset from the entry then means
-		 * nothing.
+		 * The address may be in a cold part of the function, which lies before the entry.
+		 * Then there is no offset from the entry.
 		 */
 		if (!dwarf_entrypc(&scopes.dies[scopes.n], &entry) && pc >= entry)
 			out->function_offset = pc - entry;
@@ -441,7 +451,8 @@ static bool symbol_by_dwarf(struct symbol_child *c, Dwfl_Module *mod, uint64_t a
 	if (symbol_walk_scopes(c, unit, addr - bias, at, out))
 		return true;
 	/*
-	 * There is a line but no function (assembler). Keep the line for the symbol table's name.
+	 * There is a line but no function, as in assembler code. Keep the line: the caller adds the
+	 * name from the symbol table.
 	 */
 	if (line && !out->nframes)
 		*symbol_next_frame(out) = at;
@@ -465,7 +476,8 @@ static void symbol_code(struct symbol_child *c, Dwfl_Module *mod, uint64_t addr,
 	if (!name || !name[0] || GELF_ST_TYPE(sym.st_info) == STT_OBJECT)
 		return;
 	/*
-	 * The outermost frame is missing (a damaged tree): add the function from the symbol table.
+	 * Also add the function if the outermost frame is missing, because the debug information is
+	 * damaged.
 	 */
 	if (!last || (!real && last->function[0]))
 		last = symbol_next_frame(out);
@@ -520,8 +532,8 @@ static bool symbol_find_parameters(Dwfl_Module *mod, uint64_t addr, uint32_t *ou
 	scopes.n = 0;
 	symbol_find_scopes(&full, addr - bias, false, 0, &scopes);
 	/*
-	 * Use the outermost scope, because an inner scope may be a function that was inlined at the
-	 * very beginning.
+	 * Use the outermost scope, because an inner scope may be another function, inlined at this
+	 * address.
 	 */
 	if (!scopes.n || dwarf_tag(&scopes.dies[0]) != DW_TAG_subprogram)
 		return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Messages between the symboliser and its child. Only for this room. */
+/* Messages between the symboliser and its child. Only for files of user/symbols. */
 #ifndef SYMBOLS_SYMBOL_WIRE_H
 #define SYMBOLS_SYMBOL_WIRE_H
 
@@ -38,7 +38,7 @@ struct symbol_request {
 	char path[SYMBOL_PATH_MAX];
 };
 
-/* Registers and stack of the frame to unwind. */
+/* The registers of the frame to unwind, and the sample of the thread's stack. */
 struct symbol_unwind {
 	struct stack_regs regs;
 	struct sbt_stack stack;

@@ -14,7 +14,7 @@
 #define UNWIND_STACK_MAX 32 /* maximum number of operands on the stack of an expression */
 #define UNWIND_OPS_MAX	 256
 
-/* The values that an expression may use. */
+/* The values that a DWARF expression may use. */
 struct unwind_frame {
 	const struct stack_regs *regs;
 	const struct sbt_stack *stack;
@@ -137,8 +137,8 @@ static enum unwind_outcome unwind_operate(struct unwind_machine *m, unsigned int
 }
 
 /*
- * Execute an operation. Jumps are not supported, so every expression ends. Compilers do not use
- * them in unwind tables.
+ * Execute an operation. Jumps are not supported, so that every expression ends. Compilers use no
+ * jumps in unwind tables.
  */
 static enum unwind_outcome unwind_operation(const struct unwind_frame *f, struct unwind_machine *m,
 					    const Dwarf_Op *op)
@@ -192,8 +192,8 @@ static enum unwind_outcome unwind_operation(const struct unwind_frame *f, struct
 }
 
 /*
- * Evaluate an expression. The result is an address if @address is set, else the value of a
- * register.
+ * Evaluate an expression that gives an address (@address) or the value of a register. If it gives
+ * the address at which the register was saved, read the value there.
  */
 static enum unwind_outcome unwind_evaluate(const struct unwind_frame *f, const Dwarf_Op *ops,
 					   size_t nops, bool address, uint64_t *out)
@@ -341,7 +341,7 @@ static bool rule_cfa(Dwarf_Frame *rules, struct sbt_frame_rule *rule)
 
 enum saved { SAVED_NOWHERE, SAVED_SAME, SAVED_AT, SAVED_ELSE };
 
-/* Find where the caller's value of @reg is saved: *@at bytes from the CFA. */
+/* Find where the caller's value of @reg is. SAVED_AT: it is saved *@at bytes from the CFA. */
 static enum saved saved_at(Dwarf_Frame *rules, unsigned int reg, int32_t *at)
 {
 	Dwarf_Op own[3], *ops;

@@ -20,9 +20,12 @@ enum unwind_result {
 
 struct unwind_step {
 	uint32_t result; /* enum unwind_result */
-	/* not 0: this is the frame that the kernel made to call a signal handler */
+	/*
+	 * not 0: this is the frame that the kernel made to call a signal handler: its caller was
+	 * interrupted
+	 */
 	uint32_t signal;
-	struct stack_regs caller; /* for UNWIND_CALLER; caller.exact is set if signal is */
+	struct stack_regs caller; /* for UNWIND_CALLER; if `signal` is set, so is caller.exact */
 };
 
 struct Dwfl_Module;

@@ -8,8 +8,8 @@
 #include "base/grow.h"
 
 /*
- * Return a pointer to write the next @len bytes to, or to read them from. Return NULL if there is
- * no room, or if fewer bytes are left to read.
+ * Return a pointer at which to write or read the next @len bytes. Return NULL and set w->bad if out
+ * of memory, or if fewer bytes are left to read.
  */
 static uint8_t *room_for(struct wire *w, size_t len)
 {

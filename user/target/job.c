@@ -12,13 +12,16 @@
 #include "base/text.h"
 #include "target/proc.h"
 
-/* Longer environments are cut. The kernel limits an environment to the size of an argument list. */
+/*
+ * Longer environments (in bytes) are cut. The kernel limits the total size of a program's arguments
+ * and environment.
+ */
 #define ENVIRONMENT_MAX (4u << 20)
 #define ANCESTORS_MAX	16
 
 /*
- * Return the value of the variable @name, which must include the '='. Return NULL if the variable
- * is missing or is not terminated by a 0.
+ * Return the value of the variable @name, which must end in '='. Return NULL if the variable is
+ * missing or is not terminated by a 0.
  */
 static const char *value_of(const char *env, size_t len, const char *name)
 {
@@ -78,8 +81,9 @@ void job_parse(const char *env, size_t len, struct job *out)
 	for (i = 0; i < sizeof(names) / sizeof(names[0]) && !value; i++)
 		value = value_of(env, len, names[i]);
 	/*
-	 * A process of Hydra (PMI_FD) in a Slurm job. The number of the Slurm job does not identify
-	 * the parallel job, because several mpiruns may share one Slurm job.
+	 * The environment does not name the parallel job if none of the variables is set. It does
+	 * not do so either if Hydra (PMI_FD) started the process and only the Slurm job (the last
+	 * variable) is known: several mpiruns may share one Slurm job.
 	 */
 	if (!value || (i == 4 && value_of(env, len, "PMI_FD="))) {
 		out->by_proxy = true;
@@ -93,7 +97,10 @@ void job_parse(const char *env, size_t len, struct job *out)
 		out->key = 1;
 }
 
-/* Read a file of /proc/PID completely into *@out, to be freed. Leave *@out unchanged on errors. */
+/*
+ * Read the file @name of /proc/PID, up to ENVIRONMENT_MAX bytes, into *@out, to be freed. On errors
+ * leave *@out unchanged.
+ */
 static int read_file(int pid, const char *name, char **out, size_t *len)
 {
 	char path[48];
@@ -145,7 +152,7 @@ static int parent_of(int pid, int *parent, unsigned long long *start)
 
 	if (n < 0)
 		return (int)n;
-	/* The name is in parentheses, and may itself contain parentheses and blanks. */
+	/* The program's name is in parentheses, and may itself contain parentheses and blanks. */
 	rest = strrchr(text, ')');
 	if (!rest || sscanf(rest,
 			    ") %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "

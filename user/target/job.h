@@ -15,31 +15,37 @@
 
 struct job {
 	/*
-	 * Number that all ranks of a job on this machine share. 0: the process is in no known job.
+	 * Number that identifies the job: all its ranks on this machine have this number. 0: the
+	 * process is in no known job.
 	 */
 	uint64_t key;
 	uint32_t rank; /* JOB_NONE: unknown, as in the next three members */
 	uint32_t size; /* number of ranks in the complete job */
 	uint32_t local_rank; /* rank among the job's ranks on this machine */
 	uint32_t local_size;
-	bool by_proxy; /* `key` is not set: the launcher's process identifies the job */
+	/*
+	 * job_parse() has not set `key`, because only the launcher's process identifies the job:
+	 * see job_read()
+	 */
+	bool by_proxy;
 };
 
 /*
- * Parse an environment as the kernel shows it: strings that each end in a 0. The contents are
- * untrusted. All members of *@out are set.
+ * Parse an environment in the format of /proc/PID/environ: strings that each end in a 0. The
+ * contents are untrusted. All members of *@out are set.
  */
 void job_parse(const char *environment, size_t len, struct job *out);
 /*
- * Read the job of a running process. If its launcher gives a job no name, use the process that
- * launched it: the nearest ancestor without a rank. Return 0, also for a process in no job, or
- * -ESRCH, -EACCES or another -errno.
+ * Read the job of a running process. If the launcher has given the job no name, identify the job by
+ * the process that launched it: the nearest ancestor without a rank. Return 0 (also if the process
+ * is in no job), -ESRCH, -EACCES or another -errno.
  */
 int job_read(int pid, struct job *out);
 
 /*
- * Return whether this process's environment makes its dynamic linker search the same directories
- * for libraries as in a program that sbt-trace starts. Return false if that is unknown.
+ * Return whether, judging by its environment, process @pid preloads no libraries and searches the
+ * same directories for libraries as a program that sbt-trace starts. Return false if that is
+ * unknown.
  */
 bool job_links_as_we(int pid);
 

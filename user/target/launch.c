@@ -68,7 +68,7 @@ int launch_find_user(const char *name, struct launch_user *out)
 	return pw ? fill_user(pw, out) : -ENOENT;
 }
 
-/* In the child: become the user for good. No privilege can be regained. */
+/* In the child: become the user for good, so that no privilege can be regained. */
 static int become(const struct launch_user *user)
 {
 	int err;
@@ -93,8 +93,8 @@ static int become(const struct launch_user *user)
 }
 
 /*
- * Like execvp(), except that a file that is not a program is never passed to a shell, which would
- * be dangerous as root. Return -errno.
+ * Like execvp(). But if a file has no format that the kernel can execute, do not run it as a shell
+ * script, which would be dangerous as root. Return -errno.
  */
 static int execute(char *const argv[])
 {
@@ -214,7 +214,10 @@ int launch_result(struct launch *l)
 	n = read(l->status, &err, sizeof(err));
 	close(l->status);
 	l->status = -1;
-	/* An exec closes the pipe. So end of file without data means that the command runs. */
+	/*
+	 * A successful exec closes the child's end of the pipe. So an end of file without data
+	 * means that the command runs.
+	 */
 	l->result = n == (ssize_t)sizeof(err) ? err : 1;
 	return l->result;
 }
@@ -230,8 +233,8 @@ void launch_abort(struct launch *l)
 	l->go = -1;
 	l->status = -1;
 	/*
-	 * The child exits by itself when it reads end of file. If it was stopped, it must be
-	 * killed.
+	 * The child exits when it reads the end of file. If it was stopped, it cannot do so: kill
+	 * it after half of the time.
 	 */
 	for (i = 0; i < ABORT_LOOKS && !waitpid(l->pid, NULL, WNOHANG); i++) {
 		if (i == ABORT_LOOKS / 2)

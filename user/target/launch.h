@@ -9,9 +9,9 @@
 
 struct launch {
 	pid_t pid;
-	int go; /* pipe: a byte starts the command, and then the pipe is closed; -1: closed */
-	int status; /* pipe for the negative errno of a failed exec; -1 after it was read */
-	int result; /* result of the exec: 1: the command runs; -errno; 0: not known yet */
+	int go; /* write end of a pipe: one byte starts the command; -1: already closed */
+	int status; /* read end of a pipe, for the -errno of a failed exec; -1: already read */
+	int result; /* 1: the command runs; -errno: the exec failed; 0: not known yet */
 	int pidfd; /* readable when the command has exited; -1 if the kernel has no pidfds */
 };
 
@@ -21,12 +21,12 @@ struct launch_user {
 	char name[256];
 	char home[4096];
 	char shell[4096];
-	bool change; /* change to this user; false: keep the present user */
+	bool change; /* true: change to this user; false: stay the present user */
 };
 
 /*
- * Find the user that COMMAND runs as: @name (-u), the user behind sudo, or the present user. Return
- * 0, -ENOENT if there is no such user, or -errno.
+ * Find the user that COMMAND runs as: @name (-u), or else the user that called sudo, or else the
+ * present user (out->change is false). Return 0, -ENOENT if there is no such user, or -errno.
  */
 int launch_find_user(const char *name, struct launch_user *out);
 

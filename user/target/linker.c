@@ -12,12 +12,15 @@
 #include "target/look.h"
 #include "target/proc.h"
 
-/* No program exceeds these limits. They are needed because the contents of memory are untrusted. */
+/*
+ * Limits on numbers of entries. No program exceeds them. They are needed because the contents of
+ * the process's memory are untrusted.
+ */
 #define SEGMENTS_MAX 64
 #define DYNAMIC_MAX  256
 #define AUXV_MAX     64
 
-/* Where the program headers are in memory, and their number, from the auxiliary vector. */
+/* Address of the program headers in memory, and their number, from the auxiliary vector. */
 struct headers {
 	uint64_t address;
 	uint64_t n;
@@ -94,7 +97,10 @@ int linker_busy(int pid)
 	for (i = 0; i < (size_t)len / sizeof(dynamic[0]) && dynamic[i].d_tag != DT_NULL; i++) {
 		if (dynamic[i].d_tag != DT_DEBUG)
 			continue;
-		/* The linker sets this pointer before it maps any file. */
+		/*
+		 * The linker sets this pointer before it maps any file. While it is 0, the linker
+		 * has not begun.
+		 */
 		if (!dynamic[i].d_un.d_ptr)
 			return 1;
 		err = look_read(pid, dynamic[i].d_un.d_ptr, &debug, sizeof(debug));

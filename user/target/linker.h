@@ -9,9 +9,10 @@
 
 /*
  * Return 1 while the dynamic linker is mapping files, at the program's start or in a dlopen(), else
- * 0. While it is mapping files, the mappings are incomplete, so ask before the mappings are read.
- * Return -ESRCH if the process has exited, or another -errno. -ENOENT: the program does not publish
- * the state, because it is static, has another word size, or was linked in an unusual way.
+ * 0. While it does so, the mappings are incomplete. So call this function before reading the
+ * mappings. Return -ESRCH if the process has exited, or another -errno. -ENOENT: the program does
+ * not publish the state, because it is static, has another word size, or was linked in an unusual
+ * way.
  */
 int linker_busy(int pid);
 

@@ -63,7 +63,7 @@ bool look_parse_syscall(const char *text, struct look *out)
 	n = sscanf(text, "%lld %llx %llx %llx %llx %llx %llx %llx %llx", &nr, &v[0], &v[1], &v[2],
 		   &v[3], &v[4], &v[5], &v[6], &v[7]);
 	if (n == 9 && !v[6]) {
-		/* a kernel thread: it has no user stack, and all numbers are 0 */
+		/* a kernel thread: it has no user stack, so all numbers in the file are 0 */
 		nr = LOOK_NO_CALL;
 	} else if (n == 9 && nr >= 0) {
 		for (i = 0; i < 6; i++)
@@ -142,7 +142,10 @@ int look_thread(int pid, int tid, struct look *out)
 		return err;
 	if (read_text(pid, tid, "syscall", text, sizeof(text)) > 0)
 		look_parse_syscall(text, out);
-	/* "0": the thread is not in the kernel, or we have no permission. */
+	/*
+	 * The file contains "0" if the thread is not in the kernel, or if we may not know where it
+	 * is.
+	 */
 	if (read_text(pid, tid, "wchan", text, sizeof(text)) > 0 && strcmp(text, "0") != 0)
 		snprintf(out->wchan, sizeof(out->wchan), "%.*s", (int)strcspn(text, "\n"), text);
 	return 0;
@@ -170,7 +173,7 @@ int look_read(int pid, uint64_t address, void *to, size_t size)
 
 /* --- system calls ----------------------------------------------------------------------------- */
 
-/* How to describe in words what a call waits for. */
+/* How to describe in words what a system call waits for. */
 enum shape {
 	PLAIN, /* "name()" */
 	OF_FILE, /* "name() of FILE": the first argument is a file descriptor */
@@ -180,7 +183,7 @@ enum shape {
 	OF_ID, /* "name() of the semaphores NUMBER" or "of the message queue NUMBER" */
 	POLL,
 	SELECT,
-	SLEEP, /* the first argument is the duration */
+	SLEEP, /* the first argument points to the duration */
 	CLOCK_SLEEP,
 	WAIT4,
 	WAITID,
@@ -307,7 +310,7 @@ enum look_wait look_call_wait(const struct look *look)
 
 	if (!call)
 		return look->syscall >= 0 ? LOOK_OTHER : LOOK_NOTHING;
-	/* poll() of no files: the program only sleeps. */
+	/* A call of poll() or select() without files only sleeps. */
 	if (call->shape == POLL && !look->args[1])
 		return LOOK_SLEEP;
 	if (call->shape == SELECT && !look->args[0])

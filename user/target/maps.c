@@ -63,9 +63,9 @@ static bool parse_line(char *line, struct maps_entry *e)
 }
 
 /*
- * Save memory, because the mappings of a process are kept after it has exited. Keep only the paths
- * of the text, with one copy for neighbours that are equal, and trim both arrays. If there is no
- * memory for the copies, leave the arrays as they are.
+ * Save memory, because the mappings of a process are kept after it has exited. Of the text keep
+ * only the paths, and one copy for successive mappings with equal paths. Reduce both arrays to the
+ * size that is used, unless there is no memory to do so.
  */
 static void pack(struct maps *maps)
 {
@@ -124,9 +124,9 @@ int maps_parse(char *text, struct maps *maps)
 }
 
 /*
- * Return whether the process exited while its mappings were read. The text then stops in the
- * middle, which looks like a normal end. To find out, read the beginning of the file again: this
- * fails once the process's memory is gone.
+ * Return whether the process exited while its mappings were read. If so, the text ends in the
+ * middle, and this looks like a normal end. To find out, read the beginning of the file again,
+ * which fails once the process's memory is gone.
  */
 static bool ended_meanwhile(int fd, size_t len)
 {
@@ -157,8 +157,8 @@ int maps_read(int pid, struct maps *maps)
 }
 
 /*
- * Return whether the path differs from that of the mapping before. Neighbours with equal paths
- * share one string.
+ * Return whether the path of mapping @i differs from that of the previous mapping. Successive
+ * mappings with equal paths share one string.
  */
 static bool is_new_path(const struct maps *maps, size_t i)
 {
@@ -220,8 +220,8 @@ const struct maps_entry *maps_find(const struct maps *maps, uint64_t addr)
 }
 
 /*
- * Open the file by its name, if the link in map_files is gone or we may not use it
- * (CAP_CHECKPOINT_RESTORE). Fail unless the name still means the mapped file.
+ * Open a mapped file by its path, because its link in map_files is gone or we may not use it
+ * (without CAP_CHECKPOINT_RESTORE). Fail if the path now leads to another file.
  */
 static int open_by_name(int pid, const struct maps_entry *e)
 {
@@ -234,7 +234,10 @@ static int open_by_name(int pid, const struct maps_entry *e)
 		return -ENOENT;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	err = errno;
-	/* The process has exited. Most likely, it had the same root directory as we have. */
+	/*
+	 * Perhaps the process has exited. Try the path in our own root directory, which is most
+	 * likely the same.
+	 */
 	if (fd < 0 && err == ENOENT)
 		fd = open(e->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)

@@ -18,8 +18,12 @@ struct maps_entry {
 	bool shared;
 	bool writable;
 	bool deleted; /* the file was deleted */
-	bool added; /* mapped after the program's start; set by other rooms */
-	const char *path; /* path, with octal escapes decoded; "": none; untrusted */
+	/*
+	 * mapped after the program's start; not set here, but by the code that keeps the mappings
+	 */
+	bool added;
+	/* the file's path, in which octal escapes are decoded; "": none; untrusted */
+	const char *path;
 };
 
 struct maps {
@@ -29,8 +33,8 @@ struct maps {
 };
 
 /*
- * Read all mappings of @pid, or none if the process exits meanwhile. Return 0 (zombies and kernel
- * threads have no mappings), -ESRCH if the process has exited, or another -errno.
+ * Read all mappings of @pid. Return 0, -ESRCH if the process has exited, even if only after some of
+ * its mappings were read, or another -errno. Zombies and kernel threads have no mappings.
  */
 int maps_read(int pid, struct maps *maps);
 /* Parse @text, and take ownership of it, also on failure. */

@@ -81,7 +81,7 @@ int proc_read_all(int fd, size_t max, char **out, size_t *len)
 	int err;
 
 	do {
-		/* The size of a file in /proc is not known in advance. */
+		/* Read in pieces, because the size of a file in /proc is not known in advance. */
 		err = grow(text, cap, n + 4096 + 1);
 		got = err ? 0 : read(fd, text + n, cap - n - 1);
 		if (got < 0)
@@ -99,7 +99,8 @@ int proc_read_all(int fd, size_t max, char **out, size_t *len)
 	return 0;
 }
 
-#define WORDS_BYTES 32768 /* maximum size of a command line; longer ones are cut */
+/* maximum size of a command line in bytes; longer command lines are cut */
+#define WORDS_BYTES 32768
 
 int proc_words(int pid, char **words, size_t max)
 {
@@ -200,7 +201,8 @@ bool proc_was_alone(int pid)
 	long threads;
 
 	/*
-	 * Read the process's number of faults before the thread's, which can only grow meanwhile.
+	 * Read the process's number of faults first. The thread's number can only grow until it is
+	 * read, so a process that has had only one thread always passes the check.
 	 */
 	if (!proc_alive(pid) || proc_read(stat, sizeof(stat), "/proc/%d/stat", pid) < 0 ||
 	    !parse_faults(stat, &all, &threads) || threads != 1)
@@ -220,8 +222,8 @@ int proc_waits_at(int pid, int tid, uint64_t *address)
 	if (n < 0)
 		return (int)n;
 	/*
-	 * The text is "running", or the number and arguments of the system call in which the thread
-	 * is blocked.
+	 * The text is "running", or it begins with the number and arguments of the system call in
+	 * which the thread is blocked.
 	 */
 	if (!strncmp(buf, "running", 7))
 		*address = UINT64_MAX;
@@ -293,7 +295,7 @@ int proc_may_look(int pid)
 {
 	char path[32], target[8];
 
-	/* The kernel requires the same permission for this link as for the mappings. */
+	/* The kernel requires the same permission to read this link as to read the mappings. */
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	if (readlink(path, target, sizeof(target)) >= 0)
 		return 0;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
-/* Read data about processes and threads from /proc. They may exit at any moment: -ESRCH. */
+/*
+ * Read data about processes and threads from /proc. Each may exit at any moment; functions then
+ * return -ESRCH.
+ */
 #ifndef TARGET_PROC_H
 #define TARGET_PROC_H
 
@@ -17,7 +20,7 @@ ssize_t proc_read(void *text, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
  * Read the rest of @fd into *@out, which ends in a NUL and must be freed. Set *@len to its length.
- * Stop once @max bytes were read. Return 0 or -errno.
+ * Stop when at least @max bytes have been read. Return 0 or -errno.
  */
 int proc_read_all(int fd, size_t max, char **out, size_t *len);
 /* Call @each for every thread of @pid. Return their number, or -errno. */
@@ -28,8 +31,8 @@ int proc_each(void (*each)(void *ctx, int pid), void *ctx);
 int proc_comm(int pid, int tid, char comm[16]);
 /*
  * Read the words of the process's command line, beginning with the program's name. They are
- * untrusted. Store at most @max of them and a NULL in @words; free(words[0]) frees all. Return
- * their number, 0 (nothing to free) or -errno.
+ * untrusted. Store at most @max words and then a NULL in @words, which has room for @max + 1
+ * pointers. free(words[0]) frees all words. Return their number, 0 (nothing to free) or -errno.
  */
 int proc_words(int pid, char **words, size_t max);
 
@@ -45,11 +48,14 @@ struct proc_image {
  * -EACCES (another user's process) or another -errno.
  */
 int proc_image(int pid, struct proc_image *image);
-/* Find the process of @pid, which is a process or one of its threads. */
+/*
+ * Set *@tgid to the process that @pid belongs to. @pid is the number of a process or of one of its
+ * threads.
+ */
 int proc_tgid(int pid, int *tgid);
 /*
- * Read the address of the futex word on which a thread is blocked: 0 if it is not blocked on a
- * futex, UINT64_MAX if it runs. Return 0, -ESRCH or another -errno.
+ * Set *@address to the address of the futex word on which the thread is blocked: 0 if it is not
+ * blocked on a futex, UINT64_MAX if it is not blocked at all. Return 0, -ESRCH or another -errno.
  */
 int proc_waits_at(int pid, int tid, uint64_t *address);
 /*
@@ -61,8 +67,9 @@ int proc_may_look(int pid);
 bool proc_alive(int pid);
 /*
  * Return whether @pid is a running process that has one thread and never had another one. The check
- * uses page faults: each thread causes some on its stack, and the process keeps the sum for exited
- * threads.
+ * uses the numbers of page faults: each thread causes some on its stack, and the process's number
+ * includes those of exited threads. So if it equals the number of the only thread, there was no
+ * other thread.
  */
 bool proc_was_alone(int pid);
 /* Return the user and system CPU time of the calling process, ns. */

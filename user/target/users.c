@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Look up users. In a static program, the C library's functions would load the modules named in
- * /etc/nsswitch.conf. These are built for another C library and may crash. So the static program
- * reads the files itself.
+ * Look up users. In a static program, the C library's functions would load the modules that
+ * /etc/nsswitch.conf names. These modules are built for the system's C library, and may crash with
+ * that of the static program. So the static program reads the files itself.
  */
 #include "target/users.h"
 
