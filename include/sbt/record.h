@@ -263,10 +263,7 @@ struct sbt_crossing {
 #define SBT_MARK_WRITE 4
 
 /* Why a thread was blocked. Append only. */
-enum sbt_blocked {
-	SBT_PART_REASONS(SBT_PART_REASON, SBT_BLOCKED_)
-	SBT_BLOCKED_REASONS
-};
+enum sbt_blocked { SBT_PART_REASONS(SBT_PART_REASON, SBT_BLOCKED_) SBT_BLOCKED_REASONS };
 
 /* What the holder of a lock, or the waker, did during most of the wait. */
 enum sbt_doing {

@@ -96,7 +96,7 @@ int probes_sems_again(struct probes *probes, struct module *module, uint32_t tgi
 /*
  * Probe the addresses to which functions of parallel regions return in a runtime, for processes
  * that must not have return probes. @tgid as in probes_module(). Return a bit mask, indexed by
- * family, of the families whose functions need no probes on exits.
+ * family: a family is set if its functions need no probes on exits.
  */
 uint32_t probes_returns(struct probes *probes, struct module *module, uint32_t tgid);
 /*

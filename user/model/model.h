@@ -57,10 +57,7 @@ struct model;
 #define MODEL_CROSSING_JOINS	 0x100
 
 /* Reasons why a thread was blocked: indices of blocked_ns, in the order of include/sbt/record.h. */
-enum model_blocked {
-	SBT_PART_REASONS(SBT_PART_REASON, MODEL_BLOCKED_)
-	MODEL_BLOCKED_REASONS
-};
+enum model_blocked { SBT_PART_REASONS(SBT_PART_REASON, MODEL_BLOCKED_) MODEL_BLOCKED_REASONS };
 
 /*
  * What the holder of a lock, or the waker, did during the wait. If it was itself blocked, the value
@@ -407,8 +404,8 @@ struct model_barrier {
 	uint64_t ambiguous;
 	uint64_t crossings;
 	/*
-	 * Number of crossings whose other members are probably in unknown processes. They have
-	 * MODEL_CROSSING_UNMET, their episode is not complete, and the object had no complete
+	 * Number of crossings with other members that are probably in unknown processes. They
+	 * have MODEL_CROSSING_UNMET, their episode is not complete, and the object had no complete
 	 * episode before. model_summed.unmet is added.
 	 */
 	uint64_t unmet;

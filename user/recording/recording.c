@@ -27,8 +27,8 @@ struct recording {
 	int fd; /* descriptor to write to: first memory, then the file */
 	struct contents_writer *contents;
 	/*
-	 * env: the provider whose functions were replaced by ours; asked: a copy of it with the
-	 * original functions
+	 * env: the provider, with its functions replaced by ours; asked: a copy with the original
+	 * functions
 	 */
 	struct report_env *env, asked;
 	struct cause_env *causes, asked_causes;
