@@ -457,7 +457,7 @@ static void report_detached(const struct model_proc *p, const struct limit *l,
 		name_probe_groups(l, p, detached->probe_groups, what + n, sizeof(what) - n);
 	}
 	if (detached->because)
-		snprintf(why, sizeof(why), "with process %u, where tracing took",
+		snprintf(why, sizeof(why), "it is detached together with process %u, where tracing took",
 			 detached->because);
 	else
 		snprintf(why, sizeof(why), "tracing took");
