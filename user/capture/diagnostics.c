@@ -138,8 +138,8 @@ static bool note_spinning(const struct diagnostics *r)
 		    tgid,
 		    "%u threads of process %u were busy nearly all the time and called no barrier "
 		    "that was traced. If they wait for one another by spinning in their own code, "
-		    "sbt-trace cannot see it: put the markers of sbt/sbt.h there, or name the "
-		    "function that waits with -b",
+		    "sbt-trace cannot see these waits: put the markers of sbt/sbt.h there, or name "
+		    "the function that waits with -b",
 		    n, tgid);
 	return true;
 }
@@ -348,14 +348,17 @@ static void note_alone(void *ctx, const struct discover_object *o)
 
 struct sems {
 	struct candidates *c;
-	const struct turnstile *one; /* the semaphore with which the others are compared */
+	/* the semaphore with which the other semaphores are compared */
+	const struct turnstile *one;
 	bool several; /* other threads may wait for each other at the same call site */
 	/*
 	 * The same call site waits on other semaphores: for callers in the same function (around),
 	 * or for callers in another function (elsewhere).
 	 */
 	bool around, elsewhere;
-	/* a caller in another function waits there on a semaphore that is no turnstile */
+	/*
+	 * a caller in another function waits at this call site on a semaphore that is no turnstile
+	 */
 	bool lock;
 	bool helper; /* the same source line is inlined at another call site */
 	const char *names[CANDIDATES_SHOWN]; /* functions that have been reported */

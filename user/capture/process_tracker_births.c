@@ -253,8 +253,8 @@ static uint64_t forked_ns(const struct tracker *t, const struct birth *b, uint64
 
 /*
  * Return whether the process may have crossed barriers before its files were probed. A process with
- * a single thread crosses no barrier, unless it is an MPI rank. Set *path to the path of such a
- * file.
+ * a single thread crosses no barrier, unless it is an MPI rank. If so, set *path to the path of the
+ * file with these barriers.
  */
 static bool ran_before_probes(const struct tracker *t, const struct birth *b, uint64_t until_ns,
 			      bool ranks, const char **path)

@@ -42,7 +42,7 @@ struct run_facts_live {
 	struct sbt_counts base;
 	uint64_t produced_base, consumed_base;
 	uint64_t late_base, unseen_base;
-	/* counts when they were last read, which happens for the last time at the end of tracing */
+	/* counts when they were last read; the final read is at the end of tracing */
 	struct sbt_counts last;
 	bool ended;
 	/* price of a crossing, by return probe on an emulated instruction */

@@ -72,8 +72,8 @@ struct hang_thread {
 	uint32_t peer;
 	bool world; /* the call is on MPI_COMM_WORLD */
 	/*
-	 * the call in which the thread is, and with which it ends its use of MPI: "MPI_Finalize" or
-	 * "MPI_Abort"; NULL: none
+	 * name of the call that ends the thread's use of MPI, if the thread is in such a call:
+	 * "MPI_Finalize" or "MPI_Abort"; NULL: it is not
 	 */
 	const char *left;
 	bool idle; /* an OpenMP worker outside of any parallel region */
