@@ -226,7 +226,7 @@ def communicators(t, mpi, inside):
     rows = trace.barriers(function="on_cart_sub")
     check_equal("episodes of the unknown", sum(b["episodes"] for b in rows), 0)
     check_equal("crossings of the unknown", sum(b["crossings"] for b in rows), 32)
-    check_in("a sentence", "32 MPI crossings on communicators with an untraced creation",
+    check_in("a sentence", "32 MPI crossings on communicators that were created untraced",
              result.err)
 
 

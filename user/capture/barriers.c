@@ -422,8 +422,8 @@ static void report_file(struct listing *l, const struct module *m)
 	else if (m->tbb)
 		note(l,
 		     "%s is oneTBB: at the end of its algorithms one thread waits for tasks, and "
-		     "the threads that run them pass through no common function, so this is not "
-		     "traced; name a function around it with -b",
+		     "the threads that run them pass through no common function, so these waits "
+		     "are not traced; name a function around the algorithm with -b",
 		     m->path);
 	else if (m->inlined_waits)
 		note(l,
@@ -478,8 +478,8 @@ static void report_spinning(struct listing *l)
 		     threads || conds ? "" : ", and no known function creates threads");
 	if (conds)
 		note(l,
-		     "%s waits at condition variables: a barrier made of one is found while it "
-		     "runs, by the threads' behaviour; with -b its function is traced by name",
+		     "%s waits on condition variables: a barrier that uses them is found at run "
+		     "time, by the threads' behaviour; -b traces the barrier's function by name",
 		     conds->path);
 	if (calls)
 		note(l,

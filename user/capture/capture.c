@@ -474,8 +474,7 @@ static void find_remarks(struct capture *c)
 }
 
 /*
- * Print an interim report. If only a recording is made, print up to which time the recording can be
- * read.
+ * Print an interim report. If only a recording is made, print the time up to which it can be read.
  */
 static void report_now(struct capture *c)
 {
@@ -599,7 +598,8 @@ static int loop(struct capture *c)
 /*
  * End tracing, even if it has only partly begun. Afterwards, no event is recorded and no further
  * process is stopped. Handle the remaining events, which resumes the processes that are stopped.
- * COMMAND may be one of them, so sbt-trace must not wait for COMMAND before this.
+ * COMMAND may be one of these processes, so sbt-trace must not wait for COMMAND before they are
+ * resumed.
  */
 static void stop_tracing(struct capture *c)
 {

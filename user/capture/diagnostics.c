@@ -138,20 +138,20 @@ static bool note_spinning(const struct diagnostics *r)
 		    tgid,
 		    "%u threads of process %u were busy nearly all the time and called no barrier "
 		    "that was traced. If they wait for one another by spinning in their own code, "
-		    "sbt-trace cannot see it: put the markers of sbt/sbt.h there, or name the "
-		    "function that waits with -b",
+		    "sbt-trace cannot see these waits: put the markers of sbt/sbt.h there, or name "
+		    "the function that waits with -b",
 		    n, tgid);
 	return true;
 }
 
 #define CANDIDATES_SHOWN 5
-#define BATCHES_LEAST	 2 /* least number of groups of waits that ended together */
+#define BATCHES_LEAST	 2 /* minimum number of groups of waits that ended together */
 /*
  * used instead of BATCHES_LEAST if only two threads wait, because two users of a queue may leave it
  * together by chance
  */
 #define BATCHES_PAIR	 8
-/* least number of rounds with other threads than the round before */
+/* minimum number of rounds whose threads differ from those of the previous round */
 #define UNEVEN_LEAST	 8
 
 struct candidates {
@@ -348,14 +348,17 @@ static void note_alone(void *ctx, const struct discover_object *o)
 
 struct sems {
 	struct candidates *c;
-	const struct turnstile *one; /* the semaphore with which the others are compared */
+	/* the semaphore with which the other semaphores are compared */
+	const struct turnstile *one;
 	bool several; /* other threads may wait for each other at the same call site */
 	/*
 	 * The same call site waits on other semaphores: for callers in the same function (around),
 	 * or for callers in another function (elsewhere).
 	 */
 	bool around, elsewhere;
-	/* a caller in another function waits there on a semaphore that is no turnstile */
+	/*
+	 * a caller in another function waits at this call site on a semaphore that is no turnstile
+	 */
 	bool lock;
 	bool helper; /* the same source line is inlined at another call site */
 	const char *names[CANDIDATES_SHOWN]; /* functions that have been reported */
@@ -602,7 +605,7 @@ static void note_ranks(const struct diagnostics *r)
 			    (unsigned long long)sums.unseen);
 	if (sums.unknown)
 		remark_note(REMARK_WARN, "ranks", 0,
-			    "%llu MPI crossings on communicators with an untraced creation: "
+			    "%llu MPI crossings on communicators that were created untraced: "
 			    "their episodes are incomplete, as the other ranks are unknown",
 			    (unsigned long long)sums.unknown);
 	if (sums.elsewhere)
@@ -772,8 +775,8 @@ static void note_made(const struct diagnostics *r)
 		return;
 	remark_note(REMARK_HINT, "processes_made", 0,
 		    "traced processes created %llu processes, which executed %llu programs. "
-		    "Tracing makes the creation of a process about 0.1 ms slower, and the "
-		    "execution of a program 0.3 ms, more on a busy machine. Cost estimates do not "
+		    "Tracing adds about 0.1 ms to the creation of a process and 0.3 ms to the "
+		    "execution of a program, and more on a busy machine. Cost estimates do not "
 		    "contain this time; --no-children avoids most of it",
 		    (unsigned long long)made, (unsigned long long)executed);
 }

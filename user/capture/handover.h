@@ -4,7 +4,7 @@
  * mpirun sbt-trace COMMAND starts one sbt-trace for each rank. The sbt-trace of the first rank on a
  * machine traces all local ranks. Every other sbt-trace hands its process over to the first, waits
  * until the first is ready, and then executes COMMAND. So the launcher is still the parent of its
- * ranks. The other ranks connect to a socket that is named after job and user.
+ * ranks. The other ranks connect to a socket that is named after the job and the user.
  */
 #ifndef CAPTURE_HANDOVER_H
 #define CAPTURE_HANDOVER_H

@@ -199,9 +199,9 @@ static int rest(struct hot *h, const struct hot_process *p, enum hot_kind kind, 
 static bool begin_pause(struct hot *h, struct hot_process *p, enum hot_kind kind, uint64_t now_ns)
 {
 	static const char *const why[] = {
-		[HOT_CONDS] = "its condition variables are hot, and are no barriers",
+		[HOT_CONDS] = "its uses of condition variables are frequent, and are no barriers",
 		[HOT_TURNS] = "its waits for turns are frequent and short",
-		[HOT_SEMS] = "its semaphores are hot",
+		[HOT_SEMS] = "its uses of semaphores are frequent",
 	};
 	struct hot_probes *of = &p->probes[kind];
 	int err;
@@ -220,7 +220,8 @@ static bool begin_pause(struct hot *h, struct hot_process *p, enum hot_kind kind
 		of->kept = err != -ENOENT && err != -ESRCH;
 		return false;
 	}
-	msg_verbose(h->verbose, "process %u: %s: these probes are paused", p->tgid, why[kind]);
+	msg_verbose(h->verbose, "process %u: %s: the probes on them are paused", p->tgid,
+		    why[kind]);
 	of->since_ns = now_ns;
 	/*
 	 * After the first pause, the data on turns and semaphores is incomplete anyway, so each of

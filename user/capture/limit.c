@@ -21,9 +21,9 @@
 /* A process with less thread time than this since the last look is skipped at this look. */
 #define LEAST_NS (LOOK_NS / 2)
 /*
- * How long to wait at most until threads have left barriers that are about to be detached. The wait
- * is this long because a thread inside a barrier may have to wait for a CPU, and no longer because
- * the rings are not read meanwhile.
+ * Maximum time to wait until threads have left barriers that are about to be detached. It must be
+ * long enough for a thread inside a barrier to get a CPU. It must be short, because the rings are
+ * not read during the wait.
  */
 #define LEAVE_NS 50000000ULL
 
@@ -457,7 +457,8 @@ static void report_detached(const struct model_proc *p, const struct limit *l,
 		name_probe_groups(l, p, detached->probe_groups, what + n, sizeof(what) - n);
 	}
 	if (detached->because)
-		snprintf(why, sizeof(why), "with process %u, where tracing took",
+		snprintf(why, sizeof(why),
+			 "it is detached together with process %u, where tracing took",
 			 detached->because);
 	else
 		snprintf(why, sizeof(why), "tracing took");

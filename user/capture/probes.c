@@ -119,7 +119,7 @@ static const char *why_not(int err)
 		return "two probes have the same offset in a page and the same code, which this "
 		       "kernel cannot distinguish: Linux 5.15 can";
 	case -EUSERS:
-		return "the maximum number of processes has such probes";
+		return "the maximum number of processes with such probes is reached";
 	default:
 		return strerror(-err);
 	}
@@ -206,8 +206,7 @@ int probes_rest(struct probes *p, struct module *m, uint32_t tgid, uint32_t inc,
 }
 
 /*
- * A kind of waiting functions (for turns, on semaphores), and how to probe them for a single
- * process.
+ * A kind of wait (for a turn, or on a semaphore), and how to probe such waits for a single process.
  */
 struct alone {
 	/* (module, tgid, inc) -> 1: probes are attached; 2: they are impossible */

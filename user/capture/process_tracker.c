@@ -170,7 +170,7 @@ static void choose_exit_detection(struct tracker *t, struct address_space *space
 	space->by_exit = true;
 	space->exit_detection = "ret instructions";
 	attach_flag_process(t->attach, space->tgid, space->inc, SBT_PROC_BY_EXIT, 0);
-	/* For Go, always report it: return probes have crashed Go programs. */
+	/* Always report this for a Go program, because return probes have crashed Go programs. */
 	if (!strncmp(space->refusal, "a Go", 4))
 		msg_warn("process %u (%s): %s; departures are seen at ret instructions",
 			 space->tgid, comm, space->refusal);
@@ -255,9 +255,9 @@ static void note_thread(void *ctx, int tid)
 	if (proc_waits_at(w->pid, tid, &address))
 		return;
 	/*
-	 * Recording began a moment ago. If a thread runs now, or has arrived since, it may have
-	 * left a barrier unseen: note MODEL_UNKNOWN. If the thread were treated as outside at the
-	 * beginning, all its episodes would be shifted by one.
+	 * Recording has just begun. A thread that is not blocked (`proc_waits_at()` then sets
+	 * MODEL_UNKNOWN), or that has arrived since, may have left a barrier without being seen.
+	 * Treating it as having begun outside any barrier would shift all its episodes by one.
 	 */
 	if (attach_is_inside(w->t->attach, (uint32_t)tid))
 		address = MODEL_UNKNOWN;
@@ -727,7 +727,7 @@ static void on_outlined(struct tracker *t, const struct sbt_event *event)
 		remark_warn(
 			"regions_unseen", event->tgid,
 			"process %u: the first parallel regions that run the code at 0x%llx are "
-			"incomplete: the process was not stopped for the probe",
+			"incomplete: the process was not stopped while the probe was attached",
 			event->tgid, (unsigned long long)event->function);
 	if (event->flags & SBT_EVENT_HELD)
 		kill((pid_t)event->tgid, SIGCONT);

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * -a: processes that execute a program, as the kernel's events report them. Each file that they map
- * is examined and probed at once. As soon as its dynamic linker is done, it is decided how to trace
- * the program. Both steps are also done if the process has exited by then, for later processes that
- * run the same files.
+ * is examined and probed at once. As soon as the process's dynamic linker is done, sbt-trace
+ * decides how to trace the program. Both steps are also done if the process has already exited, for
+ * later processes that run the same files.
  */
 #include "capture/process_tracker_internal.h"
 
@@ -184,7 +184,10 @@ void tracker_births_examine(struct tracker *t)
 			look_for_changes(t, t->births[i].tgid, &e);
 			if (tracker_probe_file(t, (int)t->births[i].tgid, &e))
 				tracker_note_waiting(t, (int)t->births[i].tgid);
-			/* Note these functions before the first region of the process begins. */
+			/*
+			 * Note the file's region functions before the first region of the process
+			 * begins.
+			 */
 			m = modules_find(t->modules, e.dev, e.ino);
 			if (m)
 				probes_note_outlined(&t->probes, t->births[i].tgid, &e, m);
@@ -250,8 +253,8 @@ static uint64_t forked_ns(const struct tracker *t, const struct birth *b, uint64
 
 /*
  * Return whether the process may have crossed barriers before its files were probed. A process with
- * a single thread crosses no barrier, unless it is an MPI rank. Set *path to the path of such a
- * file.
+ * a single thread crosses no barrier, unless it is an MPI rank. If so, set *path to the path of the
+ * file with these barriers.
  */
 static bool ran_before_probes(const struct tracker *t, const struct birth *b, uint64_t until_ns,
 			      bool ranks, const char **path)

@@ -26,7 +26,7 @@
 #include "target/proc.h"
 
 /*
- * Maximum number of bytes that are searched in the memory of one process in all. Each search of the
+ * Maximum total number of bytes that are searched in the memory of one process. Each search of the
  * range where the program's own code is (sbt_event.own_code) has a separate limit,
  * SEARCH_OWN_BYTES.
  */
@@ -123,7 +123,8 @@ static int write_there(const struct search *s, const struct maps_entry *e, uint6
 }
 
 /*
- * Replace a breakpoint. The process may have changed the memory: compare it again before writing.
+ * Replace a breakpoint. The process may have changed the memory, so check the bytes around the
+ * breakpoint again before writing.
  */
 static void replace(struct search *s, const struct maps_entry *e, uint64_t start, uint64_t end,
 		    uint64_t address)
@@ -295,7 +296,10 @@ static bool search_between(struct search *s, enum search_what what, uint64_t sta
 	return any;
 }
 
-/* Search the process during or, if it is stopped, after the call that makes memory executable. */
+/*
+ * Search the process during the call that makes memory executable. If the process is stopped,
+ * search it after that call.
+ */
 static void search_process(struct search *s, const struct sbt_event *event)
 {
 	bool held = event->flags & SBT_EVENT_HELD, any;

@@ -70,14 +70,17 @@ struct tracker {
 };
 
 /* process_tracker.c */
-/* Return the module of @entry (of mapping @i of @space), or NULL if it is not code of a file. */
+/*
+ * Return the module of @entry, or of mapping @i of @space. Return NULL if the mapping is not code
+ * of a file.
+ */
 struct module *tracker_mapped_at(struct tracker *t, int pid, const struct maps_entry *entry);
 struct module *tracker_module(struct tracker *t, const struct address_space *space, size_t i);
 /* Read the mappings of the process and attach probes to the files. Return 0 or -errno. */
 int tracker_examine(struct tracker *t, struct address_space *space);
 /*
- * Record the crossings of the process from now on. Call this when later mappings cannot change any
- * more how its departures are seen.
+ * Record the crossings of the process from now on. Call this once later mappings can no longer
+ * change how its departures are seen.
  */
 void tracker_settled(struct tracker *t, struct address_space *space);
 /* -a: probe the mappings of a process that is not traced yet. */
@@ -130,8 +133,8 @@ void tracker_births_examine(struct tracker *t);
  */
 void tracker_births_settle(struct tracker *t, void (*read)(struct tracker *t));
 /*
- * Of the processes for which nothing was decided by @end_ns, the end of tracing, count those that
- * may have crossed barriers.
+ * At the end of tracing (@end_ns), count the processes that may have crossed barriers before it was
+ * decided how to trace their program.
  */
 void tracker_births_end(struct tracker *t, uint64_t end_ns);
 /* Return whether the process that last mapped the file still maps it. */
@@ -174,8 +177,8 @@ int tracker_changes(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n);
 /* Ask the kernel to report mapping changes. Return whether it does. */
 bool tracker_watch(struct tracker *t);
 /*
- * Return whether the process was seen to execute a program for which it is not decided yet how to
- * trace it.
+ * Return whether the process was seen to execute a program, and it is not decided yet how to trace
+ * that program.
  */
 bool tracker_follows(struct tracker *t, uint32_t tgid);
 /* Queue a process; @changed: examine it after the next read of events. Return 0 or -ENOMEM. */

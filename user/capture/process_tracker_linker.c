@@ -22,8 +22,9 @@
 
 /*
  * How often to check whether the dynamic linker of a process is done. A check takes some
- * microseconds; until the linker is known to be done, crossings are lost. After LINKER_LONG,
- * perhaps because the process was stopped, the interval is 1/LINKER_PART of the time so far.
+ * microseconds; until the linker is known to be done, crossings are lost. If the linker runs for
+ * longer than LINKER_LONG (the process may be stopped), the interval is 1/LINKER_PART of the time
+ * so far.
  */
 #define LINKER_NS   500000u
 #define LINKER_LONG 1000000000u

@@ -92,7 +92,7 @@ void tracker_explain(const struct tracker *t, bool aggregate)
 		    "no barrier was crossed. Looked for %s (sbt-trace list FILE names %s) in:",
 		    aggregate ? "pthread_barrier_wait only, as --aggregate does"
 			      : "functions of pthread, OpenMP, MPI and others",
-		    aggregate ? "the others there" : "them");
+		    aggregate ? "other barrier functions" : "them");
 	modules_each(t->modules, explain_module, &e);
 	if (e.shown > 12)
 		remark_note(REMARK_ERROR, "looked_at", 0,

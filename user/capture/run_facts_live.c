@@ -170,8 +170,8 @@ static const struct report_loss losses[RUN_FACTS_LIVE_LOSSES] = {
 	  "started: these episodes are missing or incomplete",
 	  0 },
 	{ "wait_uncounted",
-	  "barriers of processes that ran before probes were attached where their threads wait: "
-	  "their first episodes may be missing",
+	  "barriers of processes that were already running when the waits of their threads were "
+	  "probed: the first episodes may be missing",
 	  0 },
 	{ "caller_unknown",
 	  "crossings of hand-written barriers that are reported at their own call site, as the "
@@ -179,8 +179,8 @@ static const struct report_loss losses[RUN_FACTS_LIVE_LOSSES] = {
 	  0 },
 	{ "no_sum_slot", "more threads at more barriers than the kernel's sums have room for", 0 },
 	{ "place_untold",
-	  "crossings of last arrivers that ended before their departure, for example when another "
-	  "thread calls exec: sums note the call site at the departure",
+	  "crossings of last arrivers that exited before they departed, for example because "
+	  "another thread called exec: sums note the call site only at the departure",
 	  0 },
 	{ "barrier_given_up",
 	  "waits and wake-ups at condition variables and futexes, and ends of joined threads, that "

@@ -42,7 +42,7 @@ struct run_facts_live {
 	struct sbt_counts base;
 	uint64_t produced_base, consumed_base;
 	uint64_t late_base, unseen_base;
-	/* counts when they were last read, which happens for the last time at the end of tracing */
+	/* counts when they were last read; the final read is at the end of tracing */
 	struct sbt_counts last;
 	bool ended;
 	/* price of a crossing, by return probe on an emulated instruction */
@@ -85,8 +85,8 @@ void run_facts_live_prices(struct run_facts_live *run_facts_live, struct attach_
 int run_facts_live_prices_all(struct run_facts_live *run_facts_live, void (*drain)(void *ctx),
 			      void *ctx);
 /*
- * Update and return the facts. The costs in it, such as the mean cost of a crossing, are for all
- * processes together, from run_facts_live_base() on.
+ * Update and return the facts. The costs, such as the mean cost of a crossing, are those of all
+ * processes together since run_facts_live_base().
  */
 const struct report_env *run_facts_live_priced(struct run_facts_live *run_facts_live);
 /* Return the known cost of one crossing for this process in ns; NAN: unknown. */

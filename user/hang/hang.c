@@ -32,7 +32,10 @@ static enum hang_verdict verdict_of(struct graph *g, uint32_t barrier)
 			return HANG_NEVER_FILLS;
 		return g->nsteps && g->locked ? HANG_DEADLOCK : HANG_NEVER_FILLS;
 	}
-	/* Some candidates are deadlocked, although other threads could arrive instead. */
+	/*
+	 * Some candidates are deadlocked. Other threads could arrive instead, so the verdict may
+	 * not be proven.
+	 */
 	if (g->nsteps && g->locked)
 		return HANG_DEADLOCK;
 	if (!need->exact) {
@@ -54,9 +57,8 @@ static bool is_set_by_runtime(const struct hang_barrier *b)
 }
 
 /*
- * Find whether the verdict would also hold if other threads than those of the last episode arrived.
- * Only the threads of the last episode are known. The next episode may have others, unless the
- * runtime declares them.
+ * Find whether the verdict would also hold if the next episode had other threads than the last
+ * episode. Only the threads of the last episode are known, unless the runtime declares the team.
  */
 static int prove(const struct graph *g, uint32_t barrier, enum hang_verdict verdict, bool *proven)
 {

@@ -72,8 +72,8 @@ struct hang_thread {
 	uint32_t peer;
 	bool world; /* the call is on MPI_COMM_WORLD */
 	/*
-	 * the call in which the thread is, and with which it ends its use of MPI: "MPI_Finalize" or
-	 * "MPI_Abort"; NULL: none
+	 * name of the call that ends the thread's use of MPI, if the thread is in such a call:
+	 * "MPI_Finalize" or "MPI_Abort"; NULL: it is not
 	 */
 	const char *left;
 	bool idle; /* an OpenMP worker outside of any parallel region */
@@ -154,8 +154,8 @@ int hang_classify(const struct hang_input *in, uint32_t barrier, struct report_h
 bool hang_is_runtime(const char *module);
 /*
  * Return whether @words describe a call ("read() of a pipe", "sleep of 5 s") and not an object.
- * Sentences need to know, because a thread is blocked "in" a call, but "on" an object. The words
- * must show this, because recordings contain nothing else about it.
+ * Sentences differ: a thread is blocked "in" a call, but "on" an object. Only @words distinguish
+ * the two, because recordings contain nothing else about what the thread waits for.
  */
 bool hang_is_call(const char *words);
 /*

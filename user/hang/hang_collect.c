@@ -403,7 +403,7 @@ static int look_twice(struct hang_collect *s, struct hang_collect_answer *a,
 
 /*
  * Return whether all relevant threads are known. This is not so if a process has too many threads,
- * or if a process that was not examined has a thread for which others wait.
+ * or if a process that was not examined has a thread for which other threads wait.
  */
 static bool is_all(const struct hang_collect_answer *a)
 {

@@ -12,8 +12,8 @@
 #include "sites/family.h"
 
 /*
- * Return the index of the thread that thread @i waits for in an MPI call in both looks, or
- * HANG_NONE.
+ * Return the index of the thread that thread @i waited for, in an MPI call, at both looks. Return
+ * HANG_NONE if there is none.
  */
 static uint32_t waits_for(const struct hang_collect_answer *a, uint32_t i)
 {

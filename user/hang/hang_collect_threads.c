@@ -155,7 +155,7 @@ static const struct hang_thread *rank_thread(const struct hang_collect_answer *a
 	return first;
 }
 
-/* Only for ranks of MPI_COMM_WORLD is it known which processes they are. */
+/* The processes of a communicator's ranks are known only for MPI_COMM_WORLD. */
 void hang_collect_add_peers(struct hang_collect_answer *a)
 {
 	const struct hang_thread *peer;

@@ -150,9 +150,9 @@ static void close_known(struct hang_monitor *h, uint64_t now)
 		if (k->over || k->lasts || k->seen)
 			continue;
 		/*
-		 * A process that was killed never left the barrier. In a live process the barrier
-		 * has opened, even if has_opened() does not show it yet because records are
-		 * delayed.
+		 * If the process was killed, its threads never left the barrier. In a live process
+		 * the barrier has opened, even if has_opened() does not show it yet because records
+		 * are delayed.
 		 */
 		if (!has_opened(h, k) && !proc_alive((int)k->pid)) {
 			k->lasts = true;
@@ -235,7 +235,8 @@ static int start_job(struct hang_monitor *h, struct hang_job *job)
 }
 
 /*
- * Start a job for one barrier that is due, and for all other barriers at which its processes wait.
+ * Start a job for one barrier that is due, and for all other barriers at which threads of the same
+ * processes wait.
  */
 static int ask(struct hang_monitor *h)
 {

@@ -112,8 +112,9 @@ static bool joins_arrived(const struct graph *g, const struct hang_barrier *b, u
 }
 
 /*
- * Return whether the thread is the one that arrives for its process: the main thread, or another
- * thread if that was in the last episode. Return false if the process has already arrived.
+ * Return whether the thread is the one that arrives for its process: the thread that took part in
+ * the last episode or, if that thread is unknown, the main thread. Return false if the process has
+ * already arrived.
  */
 static bool arrives_for_process(const struct graph *g, const struct hang_barrier *b,
 				const struct hang_thread *t)

@@ -101,7 +101,8 @@ static void note_member(void *ctx, uint32_t tid, uint64_t team, uint32_t entered
 /*
  * Complete the team of an OpenMP region. Add the threads that are in the region now, and set .count
  * to the number of threads that entered it. A thread of the last episode that is not in the region
- * now has left it, unless more threads are known than entered.
+ * now has left it. But if more threads are known than entered, drop those that are not in the
+ * region now.
  */
 static int add_region(const struct hang_env *env, struct hang_collect_barrier *b)
 {
@@ -123,8 +124,8 @@ static int add_region(const struct hang_env *env, struct hang_collect_barrier *b
 	b->count = m.entered;
 	if (b->nteam > m.entered) {
 		/*
-		 * The last team was larger, so which of its other threads are in this team is
-		 * unknown: keep only the threads seen in it now.
+		 * Not all threads of the last episode are in this team, and it is unknown which
+		 * are: keep only the threads that are in the region now.
 		 */
 		for (i = 0, past = 0; i < b->nteam; i++)
 			if (!b->team[i].left)
@@ -191,7 +192,7 @@ static int add_sharers(struct hang_collect_barrier *b)
 
 /*
  * Take the model's name for the barrier. It is better than the call site's name, unless the barrier
- * is a known function that is called at one site only. This looks the symbols up immediately.
+ * is a known function that is called at one site only. The symbols are looked up immediately.
  */
 static int add_name(const struct hang_env *env, const struct arrival *p,
 		    struct hang_collect_barrier *b, uint32_t barrier)

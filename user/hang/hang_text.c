@@ -20,7 +20,10 @@ struct words {
 
 bool hang_is_runtime(const char *module)
 {
-	/* Libraries of all programs, and what the kernel maps. */
+	/*
+	 * Prefixes of libraries that every program may map, and names of mappings that the kernel
+	 * adds.
+	 */
 	static const char *const begins[] = { "ld-", "ld.so", "libgcc_s", "[vdso]", "[uprobes]" };
 	size_t i;
 

@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Find what a thread at a futex waits for, and the holder. The thread's C library function and the
- * memory of the lock show both. Contents of memory count only if they match the process's threads.
+ * memory of the lock show both. The memory is used only if its contents are plausible for such a
+ * lock.
  */
 #ifndef HANG_LOCKS_H
 #define HANG_LOCKS_H

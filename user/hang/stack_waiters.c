@@ -79,8 +79,8 @@ static uint64_t word_at(const struct search *s, uint64_t address)
 
 /*
  * Return the function that the entry of a procedure linkage table (PLT) at @target calls, or
- * @target if it is no such entry. The dynamic linker has filled in the entry's pointer, because the
- * entry was called.
+ * @target if it is not such an entry. The dynamic linker has filled in the entry's pointer, because
+ * the entry was called.
  */
 static uint64_t through_linkage_x86(const struct search *s, uint64_t target, const uint8_t *code)
 {
@@ -179,7 +179,7 @@ static uint32_t next_frame(const struct snapshot_thread *t, uint32_t i)
 	return i;
 }
 
-/* Return the first of the frames from @i on that is in the program, or UINT32_MAX. */
+/* Return the index of the first frame at or after @i that is in the program, or UINT32_MAX. */
 static uint32_t user_frame(const struct search *s, const struct snapshot_thread *t, uint32_t i,
 			   const struct module *barrier_module)
 {
@@ -192,7 +192,7 @@ static uint32_t user_frame(const struct search *s, const struct snapshot_thread 
 	return UINT32_MAX;
 }
 
-/* Return whether the thread waits at the end of a region, rather than runs code of the region. */
+/* Return whether the thread waits at the end of a region, and does not run code of the region. */
 static bool waits_in(const struct search *s, const struct snapshot_thread *t, uint32_t end,
 		     const struct module *barrier_module)
 {

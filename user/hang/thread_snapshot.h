@@ -24,7 +24,7 @@ enum snapshot_wait {
 	SNAPSHOT_RUNNING, /* the thread was on a CPU when the sample was taken */
 	SNAPSHOT_RUNNABLE, /* the thread wants a CPU, or runs on one and was not sampled */
 	SNAPSHOT_FUTEX, /* args[0] is the address of the futex word */
-	SNAPSHOT_IO, /* a file, a pipe, a socket, or one of several of these */
+	SNAPSHOT_IO, /* a file, a pipe or a socket, or several of them at once */
 	SNAPSHOT_SLEEP, /* nanosleep(), or poll() and similar without files */
 	SNAPSHOT_CHILD, /* wait4(), waitid() */
 	SNAPSHOT_STOPPED, /* stopped by a signal or a debugger */

@@ -48,8 +48,8 @@ bool cutoffs_is_detached(const struct cutoffs *cutoffs, const struct sbt_crossin
 			 uint8_t probe_group);
 /*
  * Return whether the crossing's probe group has a cutoff. If so, a crossing without a departure
- * does not mean that the thread abandoned the barrier: the departure may only not have been
- * recorded, and its time is unknown.
+ * does not mean that the thread abandoned the barrier: perhaps its departure was just not recorded.
+ * The time of the departure is then unknown.
  */
 bool cutoffs_of_part(const struct cutoffs *cutoffs, const struct sbt_crossing *c,
 		     uint8_t probe_group);

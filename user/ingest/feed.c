@@ -556,7 +556,7 @@ static int feed_thread(struct feed *f, const struct sbt_event *e)
 /*
  * Feed the first crossing of a process. If the process began while it was traced, its first phase
  * begins at its start. If the process may have crossed barriers unseen before, its first phase
- * begins later, because the missing waits would otherwise count as work.
+ * begins at the time of @e, because the missing waits would otherwise count as work.
  */
 static int feed_seen(struct feed *f, const struct sbt_event *e)
 {

@@ -115,8 +115,8 @@ int feed_none(struct feed *feed, const struct sbt_crossing *c);
 /* Feed a join (@c) that ends no fork-join episode. Return 0 or -errno. */
 int feed_joined(struct feed *feed, const struct sbt_crossing *c);
 /*
- * Feed a fork-join episode. @c is the creator's last join. The time since its last departure is not
- * split into parts. Return 0 or -ENOMEM.
+ * Feed a fork-join episode. @c is the creator's last join. The time since the creator's last
+ * departure is not split into parts. Return 0 or -ENOMEM.
  */
 int feed_round(struct feed *feed, const struct sbt_crossing *c,
 	       const struct forkjoin_episode *round);
@@ -137,7 +137,7 @@ struct callsites *feed_callsites(const struct feed *feed);
 
 /*
  * Return the number of threads that were busy for nearly all their life, as threads that spin at a
- * barrier are. The number is for the process with most such threads, which is stored in *tgid.
+ * barrier are. The number is for the process with the most such threads, which is stored in *tgid.
  */
 uint32_t feed_busy(struct feed *feed, uint32_t *tgid);
 /* For feed_busy(), note how long a running thread has lived and how long it was busy, in ns. */

@@ -54,7 +54,7 @@ _Static_assert(MODEL_COUNTERS_MAX == SBT_COUNTERS_MAX,
 	       "both have the same maximum number of counters");
 _Static_assert((int)MODEL_WAITED_WAKER == (int)SBT_WAITED_WAKER, "both enums list the same waits");
 _Static_assert((int)MODEL_OTHER_SIGNAL == (int)SBT_OTHER_SIGNAL,
-	       "both enums list the same other reasons");
+	       "both enums list the same reasons for blocking under BLOCKED_OTHER");
 _Static_assert((int)MODEL_DOING_BLOCKED == (int)SBT_DOING_BLOCKED,
 	       "both enums list the same activities");
 

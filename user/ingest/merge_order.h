@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /*
- * The upper half is a key. The lower half is UINT32_MAX minus the number of its player, which is a
- * leaf of the tree. The smaller value is first.
+ * The upper half is a key. The lower half is UINT32_MAX minus the number of the player. Each player
+ * is a leaf of the tree. The smaller value is first.
  */
 typedef unsigned __int128 merge_key;
 

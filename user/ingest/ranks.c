@@ -291,8 +291,8 @@ static int take_made(struct ranks *r, struct process *p, const struct sbt_crossi
 	enum which which;
 
 	/*
-	 * If @c->object is small, it is a handle in Fortran, and the new handle is a Fortran
-	 * integer, too, which has four bytes.
+	 * If @c->object is small, it is a handle in Fortran, and so the new handle is a Fortran
+	 * integer of four bytes, too.
 	 */
 	if (p->handles.addresses && c->object <= OPENMPI_F_MAX)
 		handle = (uint32_t)handle;

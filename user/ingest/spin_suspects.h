@@ -26,7 +26,7 @@ void spin_suspects_free(struct spin_suspects *spin_suspects);
 void spin_suspects_note(struct spin_suspects *spin_suspects, uint32_t tgid, uint32_t tid,
 			uint64_t life_ns, uint64_t busy_ns);
 /*
- * Return the number of noted threads that may wait by spinning, for the process with most such
+ * Return the number of noted threads that may wait by spinning, for the process with the most such
  * threads, and store this process in *tgid. Threads that crossed a barrier in @model do not count.
  */
 uint32_t spin_suspects_most(struct spin_suspects *spin_suspects, const struct model *model,

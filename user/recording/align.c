@@ -314,7 +314,10 @@ int align_solve(struct align *a)
 	uint32_t i, j, n, most, of, by;
 	int err = 0;
 
-	/* In each round, solve the clock that shares most episodes with a clock of known offset. */
+	/*
+	 * In each round, solve the clock that shares the most episodes with a clock of known
+	 * offset.
+	 */
 	do {
 		for (i = 0, most = 0, of = 0, by = 0; i < a->n; i++)
 			for (j = 0; !a->clocks[i].solved && j < a->n; j++) {

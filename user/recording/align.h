@@ -3,8 +3,8 @@
 /*
  * Compute the offsets between the clocks of several machines, from the episodes that their ranks
  * share. No rank on any machine leaves an episode before the last rank has arrived, so each episode
- * bounds the offset from both sides. Clocks drift, so the offset is computed for up to ALIGN_PARTS
- * parts of the run, and interpolated between their middles. This code does no I/O.
+ * gives a lower and an upper bound of the offset. Clocks drift, so the offset is computed for up to
+ * ALIGN_PARTS parts of the run, and interpolated between their middles. This code does no I/O.
  */
 #ifndef RECORDING_ALIGN_H
 #define RECORDING_ALIGN_H

@@ -20,8 +20,8 @@ struct chunks_writer;
 /* Begin a file at @fd, which stays the caller's. Return 0 and *out, or -errno. */
 int chunks_create(int fd, struct chunks_writer **out);
 /*
- * Write one chunk of @size bytes, 1 to CHUNKS_MAX. Return 0 or -errno: the file then ends before
- * this chunk.
+ * Write one chunk of @size bytes, 1 to CHUNKS_MAX. Return 0 or -errno. After an error, the file
+ * ends before this chunk.
  */
 int chunks_write(struct chunks_writer *writer, uint16_t kind, const void *content, size_t size);
 /* Return the number of bytes written so far. */

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * The contents of a recording: all inputs of the model, in order; the questions that were asked
- * meanwhile, with the answers; and the facts of the run. Feeding a model with the inputs, and
+ * during the run, with the answers; and the facts of the run. Feeding a model with the inputs, and
  * giving the same answers, results in the same report. The contents are written in chunks
  * (recording/chunks.h). man/sbt-trace-recording.5 describes the format.
  */
@@ -147,7 +147,9 @@ void contents_free(struct contents *contents);
  */
 const struct contents_session *contents_began(const struct contents *contents);
 const struct contents_ending *contents_ended(const struct contents *contents);
-/* Return the state of the facts; after contents_next() has returned 0, of the whole recording. */
+/*
+ * Return the state of the facts or, after contents_next() has returned 0, of the whole recording.
+ */
 enum contents_state contents_state(const struct contents *contents);
 /* Return the name of a site, or NULL. The name belongs to @contents. */
 const struct site_name *contents_site_name(const struct contents *contents, uint32_t site);

@@ -19,7 +19,7 @@ struct source {
 	struct contents_item item; /* the next item, if `has` */
 	bool has;
 	uint64_t key_ns; /* its time by the first clock; never decreases */
-	uint64_t known_ns; /* all items that departed before this time have been read */
+	uint64_t known_ns; /* all items with a departure before this time have been read */
 	struct hash sites; /* site of the recording -> site of the merge */
 	struct hash teams; /* MPI communicator -> number of its ranks in this recording */
 	uint64_t salt; /* distinguishes shared memory of other hosts; 0: on the first host */
@@ -27,7 +27,8 @@ struct source {
 	bool numbered; /* ordinals are right: no lost record can have shifted them */
 	uint64_t ordinal; /* ordinal of the next item; 0: none, or unknown */
 	uint64_t unnumbered; /* number of MPI crossings without an ordinal */
-	int64_t day_ns; /* added to its times if the clocks are aligned by the time of day */
+	/* added to the source's times if the clocks are aligned by the time of day */
+	int64_t day_ns;
 	struct align_found found;
 };
 
@@ -68,8 +69,9 @@ static bool same_host(const struct contents *a, const struct contents *b)
 }
 
 /*
- * Note the number of ranks of a communicator in this recording: those that its sbt-trace could see.
- * The sum of these numbers over all recordings is the size of the communicator.
+ * Note the number of ranks of a communicator in this recording: the ranks that the recording
+ * sbt-trace could see. The sum of these numbers over all recordings is the size of the
+ * communicator.
  */
 static int note_team(struct source *s, const struct model_input *in)
 {

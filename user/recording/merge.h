@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Read several recordings of one run, made on the nodes or by the ranks of a job, as one. Times are
- * converted to the first clock. Sites of several recordings are one site if they have the same
- * offset in the same file. A single recording is read unchanged.
+ * Read the recordings that the nodes or ranks of a job made of one run, as if they were one
+ * recording. Times are converted to the first clock. Sites of several recordings are one site if
+ * they have the same offset in the same file. A single recording is read unchanged.
  */
 #ifndef RECORDING_MERGE_H
 #define RECORDING_MERGE_H

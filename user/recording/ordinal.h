@@ -3,8 +3,8 @@
 /*
  * The ordinal of a call on its communicator. All ranks of MPI call the collectives of a
  * communicator in the same order: the n-th calls of all ranks form one episode, whatever their
- * clocks say. The ordinal is known if the process was traced from its beginning and no record was
- * lost before. This code does no I/O.
+ * clocks say. The ordinal is known if the process was traced from its beginning and no earlier
+ * record was lost. This code does no I/O.
  */
 #ifndef RECORDING_ORDINAL_H
 #define RECORDING_ORDINAL_H

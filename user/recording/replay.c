@@ -437,9 +437,9 @@ static void note_clock(const struct replay *r, uint32_t i)
 	if (i && !clock.found.meetings)
 		remark_note(
 			REMARK_WARN, "clocks", 0,
-			"%s and %s share no call of MPI that both recorded from the start of "
-			"the program: their clocks are aligned by the time of day, which may be "
-			"wrong",
+			"%s and %s have no MPI call in common that can be matched (both must "
+			"record the program from its start): their clocks are aligned by the time "
+			"of day, which may be wrong",
 			r->paths[0], r->paths[i]);
 	else if (i)
 		msg_verbose(1,
@@ -490,7 +490,7 @@ static int end(struct replay *r)
 		report_state(r, i);
 	if (r->last_ns <= r->from_ns && (r->options.from_ns || !r->crossings)) {
 		if (r->options.from_ns && r->finished) {
-			msg_error("%s ends %.3f s from the start: there is nothing from %.3f s on",
+			msg_error("%s ends %.3f s after the start: there is nothing from %.3f s on",
 				  r->paths[0], (double)(r->last_ns - merge_start(r->merge)) / 1e9,
 				  (double)r->options.from_ns / 1e9);
 			return -ERANGE;

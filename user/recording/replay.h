@@ -67,8 +67,8 @@ const struct report_env *replay_env(const struct replay *replay);
 /* Return whether @spec, in the form of -w, names the barrier. */
 bool replay_is(const struct replay *replay, const struct report_barrier *barrier, const char *spec);
 /*
- * Note each -w, --name and --phase without a barrier; if @say, also warn. Return 0 or
- * -ENOMEM.
+ * Add a remark for each -w, --name and --phase that matched no barrier. With @say, also print the
+ * remarks. Return 0 or -ENOMEM.
  */
 int replay_unmet(struct replay *replay, bool say);
 void replay_free(struct replay *replay);

@@ -161,8 +161,8 @@ int time_window_learn(struct time_window *w, uint64_t start_ns, const struct mod
 /*
  * Feed the departure of a thread that was waiting when the window began, or was at an episode that
  * is left out. From this departure on, the thread is known to be outside barriers. The first such
- * departure is the thread's first record in the window. A further one is numbered like any other
- * crossing.
+ * departure is the thread's first record in the window. A further departure is numbered like any
+ * other crossing.
  */
 static int come_out(struct time_window *w, struct model *m, const struct model_crossing *x)
 {
@@ -199,8 +199,8 @@ static bool came_before(const struct time_window *w, const struct model_crossing
 
 /*
  * Leave out crossings that began before the window, and number the thread's later crossings as if
- * the omitted crossings did not exist, because otherwise these would count as lost. The phase of
- * the first crossing inside began before the window, so its parts are unknown.
+ * the omitted crossings did not exist. Otherwise the omitted crossings would count as lost. The
+ * phase of the first crossing inside began before the window, so its parts are unknown.
  */
 static int take_crossing(struct time_window *w, struct model *m,
 			 const struct model_crossing *crossing)
@@ -237,8 +237,8 @@ static int take_crossing(struct time_window *w, struct model *m,
 }
 
 /*
- * Handle a start or an end after the window. It is not fed, but the end of a thread may contain the
- * thread's name.
+ * Handle the start or end of a thread or process after the window. The input is not fed, but the
+ * end of a thread may contain the thread's name.
  */
 static int take_later(struct model *m, const struct model_input *in)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * A part of a run. A separate model takes the crossings between two times, and its threads have the
- * numbers that they have in the whole run. Episodes that began before the first time are left out.
+ * A window of a run. A separate model takes the crossings inside the window, and its threads have
+ * the numbers that they have in the whole run. Episodes that began before the window are left out.
  * The run is read twice. The first pass learns the threads' numbers, and finds the crossings of the
- * episodes that began before the first time. The second pass feeds the separate model.
+ * episodes that began before the window. The second pass feeds the separate model.
  */
 #ifndef RECORDING_TIME_WINDOW_H
 #define RECORDING_TIME_WINDOW_H

@@ -89,8 +89,8 @@ static void commit(struct contents_writer *w, struct coder *chunk, uint16_t kind
 		fail(w, -ENOMEM);
 	} else if (r->at + 16 > CHUNKS_MAX) {
 		/*
-		 * No real record is that long. The record is dropped, so what it states is unknown
-		 * to the reader.
+		 * No real record is that long. The record is dropped, so the reader does not get
+		 * its contents.
 		 */
 		coder_write(r);
 		return;
