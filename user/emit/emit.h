@@ -97,7 +97,7 @@ void emit_compare(struct emit *emit, const struct compare *compare,
  * warning.
  */
 void emit_predictions(struct emit *emit, const struct predictions *predictions);
-/* Print a machine's parameters as a file, whatever the format. */
+/* Print a machine's parameters in the format of a parameter file, whatever the output format. */
 void emit_machine(struct emit *emit, const struct predict_machine *machine, const char *comment);
 /* For series: print all points; text prints the tables that they form. */
 void emit_series(struct emit *emit, const struct series *series);
