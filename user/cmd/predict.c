@@ -295,12 +295,13 @@ static int check_known(const struct predict_feed *feed, const struct replay *rep
 
 	if (!replay_session(replay)->accounted || f->wall_ns <= f->computing_ns / WALL_MOST)
 		return 0;
-	msg_error("cannot predict from %s: its threads were outside barriers for %.1f ms, and for "
-		  "%.1f ms of that it is unknown whether they were on a CPU. This happens with "
-		  "threads that work until others join them (fork and join), and before a "
-		  "hand-written barrier is found (record for longer, or name its function with -b). "
-		  "If elapsed time were used instead, time on a shared CPU would count several times",
-		  path, (double)f->computing_ns / 1e6, (double)f->wall_ns / 1e6);
+	msg_error(
+		"cannot predict from %s: its threads were outside barriers for %.1f ms, and for "
+		"%.1f ms of that it is unknown whether they were on a CPU. This happens with "
+		"threads that work until others join them (fork and join), and before a "
+		"hand-written barrier is found (record for longer, or name its function with -b). "
+		"If elapsed time were used instead, time on a shared CPU would count several times",
+		path, (double)f->computing_ns / 1e6, (double)f->wall_ns / 1e6);
 	return -ENODATA;
 }
 

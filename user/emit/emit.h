@@ -60,7 +60,9 @@ void emit_watched(struct emit *emit, const struct observed_episode *episode);
  * and 13). Text only.
  */
 void emit_named(struct emit *emit, const struct observed_episode *episode);
-/* Print a warning about a barrier time above the threshold (figure 3.10, lines 12 and 13). */
+/*
+ * Print a warning about a barrier time that reached the threshold (figure 3.10, lines 12 and 13).
+ */
 void emit_warning(struct emit *emit, const struct observed_episode *episode, uint64_t threshold_ns);
 /*
  * Print a barrier at which threads are still missing, or, if hang->over, that all threads have

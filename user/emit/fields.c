@@ -429,7 +429,7 @@ static const struct emit_field warning_fields[] = {
 };
 const struct emit_record fields_rec_warning = {
 	"warning", sizeof(struct fields_warning), warning_fields,
-	"A barrier time above the threshold"
+	"A barrier time that reached the threshold"
 };
 
 /* --- barrier ---------------------------------------------------------------------------------- */
@@ -605,8 +605,8 @@ static const struct emit_field omp_fields[] = {
 	{ "serialisation", EMIT_RATIO, PR(omp_serialisation),
 	  .help = "1 minus the share of thread time that is lost outside parallel regions" },
 	{ "turns", EMIT_RATIO, PR(omp_turns),
-	  .help = "1 minus the share of thread time that is lost to waits for a turn in critical, "
-		  "ordered and locks; null: unknown, and counted as work" },
+	  .help = "1 minus the share of thread time that is lost to waiting for a turn at critical "
+		  "and ordered regions and at locks; null: unknown, and counted as work" },
 	END
 };
 static const struct emit_record rec_omp = {
@@ -659,8 +659,7 @@ static const struct emit_field process_fields[] = {
 	{ "crossings", EMIT_U64, PR(crossings),
 	  .help = "number of crossings: passages of one thread through a barrier" },
 	{ "unmet", EMIT_U64, PR(unmet),
-	  .help = "number of crossings of barriers that processes share that could not be assigned "
-		  "to an episode" },
+	  .help = "number of crossings of shared barriers that could not be assigned to an episode" },
 	{ "arrivals_unseen", EMIT_U64, PR(arrivals_unseen),
 	  .help = "number of crossings that waited for threads with untraced arrivals, such as "
 		  "threads that only count down a std::latch. No figure of lost time includes "
@@ -1024,8 +1023,7 @@ static const struct emit_field end_fields[] = {
 	  .help = "barrier families that the traced processes use but --aggregate does not "
 		  "support" },
 	{ "unmet", EMIT_U64, RE(unmet),
-	  .help = "number of crossings of barriers that processes share that could not be assigned "
-		  "to an episode" },
+	  .help = "number of crossings of shared barriers that could not be assigned to an episode" },
 	{ "arrivals_unseen", EMIT_U64, RE(arrivals_unseen),
 	  .help = "number of crossings that waited for threads with untraced arrivals "
 		  "(std::latch)" },
