@@ -31,8 +31,8 @@ const struct command_text command_texts[COMMANDS] = {
 "threads goes: the phases that cost most, load balance, the last arrivers at each "
 "barrier and the causes, and hangs. Nothing is recompiled or restarted.\n",
 	.notes =
-"The report goes to standard error with COMMAND and to standard output without, or to the FILE of "
-"-o, which --json and --csv need with COMMAND.\n"
+"With COMMAND, the report goes to standard error, otherwise to standard output; "
+"with -o, to FILE. With COMMAND, --json and --csv need -o.\n"
 BARRIER SPEC SIGNALS
 "Exit status: that of COMMAND, or 128 plus the signal that killed it; without "
 "COMMAND 0; 1 if tracing failed or COMMAND cannot be run; 2 for wrong usage.\n"
@@ -48,8 +48,8 @@ BARRIER SPEC SIGNALS
 	.summary = "trace programs into a file, without a report",
 	.about =
 "Writes everything that trace would report into a recording. report, diff, series "
-"and predict read the recording, here or on another machine. After a crash or on a "
-"full disk, the recording can be read up to a second before the end. If COMMAND "
+"and predict read the recording, here or on another machine. After a crash or if "
+"the disk is full, the recording can be read except for its last second. If COMMAND "
 "cannot be run, FILE stays as it was. Under mpirun, the first rank on a machine "
 "records all ranks of this machine.\n",
 	.notes = SPEC
@@ -65,10 +65,10 @@ BARRIER SPEC SIGNALS
 	.summary = "print the report of a recording",
 	.about =
 "Prints what trace would have printed, with the same figures. Options choose what "
-"to print, and can be different each time. Several files are taken for "
+"to print, and can be different each time. Several files are treated as "
 "recordings of one run on several nodes, and are aligned by their common episodes.\n",
 	.notes = BARRIER
-"With --from and --to, all times, sums and shares refer to that part. --site "
+"With --from and --to, all times, sums and shares refer to that part of the run. --site "
 "and --thread leave out rows and change no figure.\n"
 "Exit status: 0; 1 if FILE cannot be read; 2 for wrong usage.\n",
 },
@@ -83,7 +83,7 @@ BARRIER SPEC SIGNALS
 "Lists the probe sites of barriers in a program and its libraries, or in a "
 "process, by family. Shows the instruction at each site, whether the kernel "
 "emulates the instruction or single-steps it (six to ten times as expensive), and "
-"how the end of a crossing is seen. Also lists barriers that cannot be traced. Nothing "
+"how the end of a crossing is detected. Also lists barriers that cannot be traced. Nothing "
 "is run or probed.\n",
 	.notes = SPEC,
 },
@@ -106,9 +106,9 @@ BARRIER SPEC SIGNALS
 		 "top [OPTIONS] -- COMMAND [ARGS...]\n",
 	.summary = "show a live table of processes and barriers that lose time",
 	.about =
-"Shows, refreshed each second, the processes and barriers that lose most time, "
-"their last arrivers and the causes. Without -p and COMMAND it shows the whole "
-"machine. Where the output is not a terminal, it prints lines.\n",
+"Shows the processes and barriers that lose most time, their last arrivers and "
+"the causes, and refreshes them each second. Without -p and COMMAND it shows the "
+"whole machine. If the output is not a terminal, it prints lines.\n",
 	.notes = SPEC
 "Keys: Up and Down select a row, Enter shows its threads, Esc goes back; s, or one "
 "of l r i w n, sorts; / filters; t hides processes; Space pauses; ? explains keys "
@@ -127,7 +127,7 @@ BARRIER SPEC SIGNALS
 "Simulates the computing and the barriers of each recorded thread on another "
 "number of processors or another machine. Threads may have shared a CPU while they "
 "were recorded. Several files are recordings with different numbers of threads. "
-"They form one curve, each at its number of threads.\n",
+"They form one curve, with a point at each number of threads.\n",
 	.notes =
 "Without --processors: 1, 2, 4, ..., up to the first number above the number of "
 "threads. --record-to needs one number of processors. The result includes the "
@@ -143,21 +143,21 @@ BARRIER SPEC SIGNALS
 	.about =
 "Compares recordings call site by call site: phase time, barrier time, lost time, "
 "counters and efficiencies of A and B, the change, and whether it exceeds noise.\n"
-"Sites are matched by id, then by name, by function and line, or by their order in "
-"a function with moved lines.\n",
+"Sites are matched by id, then by name, by function and line, or, if lines have "
+"moved, by their order in the function.\n",
 	.notes =
 "--fail-above checks the phase time of each site and the elapsed time of the run; "
-"with --quantity, it checks those quantities of every site and process (more of a "
-"counter is worse). efficiency means parallel, load_balance, serialisation and "
+"with --quantity, it checks the given quantities of every site and process (more of "
+"a counter is worse). The quantity efficiency stands for parallel, load_balance, serialisation and "
 "transfer; a counter may be given by its name.\n"
 "\n"
 "With two or more recordings per side, changes are tested by Welch's t test; with "
-"one on one side, against the spread of the other side. With one recording per "
+"only one on one side, against the spread of the other side. With one recording per "
 "side, only phase and barrier times can be tested: both runs are cut into 16 "
 "parts, and the median change of a part is compared with the spread of these "
 "changes. This misses differences between whole runs, so record several runs. p "
 "values are adjusted by Holm's method over all sites of a quantity. --fail-above "
-"makes the same tests one-sided, against A made worse by PERCENT, and adjusts over "
+"tests, one-sided, whether B is worse than A by more than PERCENT, and adjusts over "
 "everything that it checks.\n"
 "\n"
 "Exit status: 0, whatever differs; 1 if a recording cannot be read, or for "
@@ -171,14 +171,15 @@ BARRIER SPEC SIGNALS
 		 "series [OPTIONS] --label LABEL FILE... [--label LABEL FILE...]...\n",
 	.summary = "show many recordings in one table",
 	.about =
-"Puts recordings of one program into one table: sizes, versions, numbers of "
-"threads, repeated runs. Recordings with the same label are averaged: time, "
+"Puts recordings of one program into one table: runs with different sizes, "
+"versions or numbers of threads, or repeated runs. Recordings with the same label are averaged: time, "
 "deviation, time relative to a base, speedup, efficiency, counters per thread; and "
 "by site phase time, barrier time, shares, and the range of the idle times.\n",
 	.notes =
-"Labels without --label: run (command line and number of threads, as far as they "
+"--by chooses the labels of files without --label: run (command line and number "
+"of threads, as far as they "
 "differ), command, threads, or file (its name without directories and suffix).\n"
-"--base row and column: the first point of the same row or column.\n"
+"--base row and --base column mean the first point of the same row or column.\n"
 "\n"
 "The time of a recording is that of its longest process, or group of processes "
 "with common barriers, from start to end if both were seen. For a recording "
@@ -191,9 +192,9 @@ BARRIER SPEC SIGNALS
 	.usage = "doctor [--json] [-o FILE]\n",
 	.summary = "show what works on this machine, and what to do about the rest",
 	.about =
-"Tries each feature of the kernel, the rights and the machine on sbt-trace itself. "
-"Shows which features work, what is used instead of missing features, and how to "
-"get them. With --json, the first object (\"trace\") is the verdict.\n",
+"Tests what the kernel, the machine and the user's rights permit, with sbt-trace "
+"itself as the traced process. Shows which features work, what is used instead of "
+"missing features, and how to get these. With --json, the first object (\"trace\") is the verdict.\n",
 	.notes = "Exit status: 0 if programs can be traced here, 1 if not.\n",
 },
 };

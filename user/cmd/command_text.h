@@ -24,7 +24,7 @@ enum command {
 /* The kind of the words that are not options. */
 enum operands {
 	OPERANDS_COMMAND, /* a command to run and its arguments; all options are before them */
-	OPERANDS_FILES, /* files, before, between and after the options */
+	OPERANDS_FILES, /* files; they may be before, between and after the options */
 };
 
 struct command_text {

@@ -58,8 +58,8 @@ static int diff_comparable(const struct command_line *line, const struct recordi
 
 	if (isnan(line->fail_above) || (a && b))
 		return 0;
-	msg_error("diff: --fail-above: %s has no barrier episode: whether anything became slower "
-		  "is unknown",
+	msg_error("diff: --fail-above: %s has no barrier episode, so it is unknown whether "
+		  "anything became slower",
 		  a ? "B" : "A");
 	return -ENODATA;
 }
@@ -76,8 +76,9 @@ static int diff_common(const struct compare *c)
 	if (isnan(c->fail_above))
 		return 0;
 	if (c->only_a + c->only_b == m->nsites) {
-		msg_error("diff: --fail-above: A and B have no barrier in common: is one of them "
-			  "another program? Whether anything became slower is unknown");
+		msg_error("diff: --fail-above: A and B have no barrier in common, so it is "
+			  "unknown whether anything became slower. Are they recordings of "
+			  "different programs?");
 		return -ENODATA;
 	}
 	for (i = 0; i < m->nprocesses; i++)
@@ -132,7 +133,8 @@ static int diff_run(struct command_line *line)
 		goto out;
 	}
 	if (c.unknown) {
-		msg_error("--quantity %s: no recording has it (see sbt-trace diff --help)",
+		msg_error("--quantity %s: no recording has this quantity (see sbt-trace "
+			  "diff --help)",
 			  c.unknown);
 		status = EXIT_USAGE;
 		goto out;

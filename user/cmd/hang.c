@@ -296,9 +296,9 @@ static void explain(uint32_t pid, int err)
 		break;
 	case -EACCES:
 	case -EPERM:
-		msg_error("hang: no permission to examine process %u: this takes root, "
-			  "CAP_SYS_PTRACE, or the owner of the process if "
-			  "kernel.yama.ptrace_scope is 0",
+		msg_error("hang: no permission to examine process %u: run as root, "
+			  "with CAP_SYS_PTRACE, or, if kernel.yama.ptrace_scope is 0, as the "
+			  "owner of the process",
 			  pid);
 		break;
 	default:

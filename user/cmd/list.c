@@ -87,7 +87,8 @@ static size_t name_width(const struct list *l)
 }
 
 /*
- * Return the reason without the event's name at its beginning; *@named: whether the name was there.
+ * Return the reason without the event's name at its beginning. Set *@named to whether the name was
+ * there.
  */
 static const char *general(const struct counter *c, bool *named)
 {

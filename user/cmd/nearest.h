@@ -7,7 +7,10 @@
 struct nearest {
 	const char *word;
 	const char *best; /* NULL: no candidate is similar enough */
-	/* distance of best; while there is none, the smallest distance that is too large */
+	/*
+	 * distance of best; if there is no best, the smallest distance that is too large to be
+	 * similar
+	 */
 	unsigned distance;
 };
 

@@ -79,8 +79,8 @@ static void print_row(const struct option_row *row, size_t width, const char *su
 }
 
 /*
- * Return whether to print the row: @commands have the option, and it is a common option or @common
- * is false.
+ * Return whether to print the row: at least one of @commands takes the option and, if @common is
+ * set, the option is a common one.
  */
 static bool shown(const struct option_row *row, unsigned commands, bool common)
 {

@@ -33,7 +33,7 @@ enum option_kind {
 	OPTION_DECIMAL, /* double: the value times @scale */
 	OPTION_SECONDS, /* uint64_t: the value in nanoseconds */
 	OPTION_CALL, /* stored by @take */
-	OPTION_HELP, /* answered at once, like the two options below */
+	OPTION_HELP, /* answered at once, as are the two kinds below */
 	OPTION_VERSION,
 	OPTION_SCHEMA,
 };

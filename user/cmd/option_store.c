@@ -281,8 +281,8 @@ int option_take_name(struct command_line *line, const struct option_row *row, ch
 }
 
 /*
- * Return the ".." that separates two barriers, but not ".." as the parent folder in a path; NULL:
- * there is none.
+ * Return the position of the ".." that separates two barriers, or NULL if there is none. Skip ".."
+ * that means the parent folder in a path.
  */
 static char *find_dots(char *s)
 {

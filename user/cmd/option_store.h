@@ -33,7 +33,7 @@ int option_take_label(struct command_line *line, const struct option_row *row, c
 int option_store(struct command_line *line, const struct option_row *row, const char *given,
 		 char *value);
 
-/* Add a file with the label that now applies. Return 0 or -ENOMEM. */
+/* Add a file with the current label. Return 0 or -ENOMEM. */
 int option_add_file(struct command_line *line, char *file);
 /* Add a barrier to watch. Return 0 or -ENOMEM. */
 int options_add_watch(struct options *options, const char *barrier);

@@ -20,7 +20,10 @@ extern const size_t noptions;
  */
 const struct option_row *option_by_name(enum command command, const char *name);
 const struct option_row *option_by_letter(enum command command, char letter);
-/* Return the commands, as bits, that have the option @name; if that is NULL, the option @letter. */
+/*
+ * Return the commands, as bits, that take the option @name or, if @name is NULL, the option
+ * @letter.
+ */
 unsigned option_commands(const char *name, char letter);
 /*
  * Return the name of the option nearest to @word. If several are equally near, prefer an option of

@@ -60,7 +60,7 @@ static void print_variables(void)
 {
 	fputs("SBT_WATCH        the barrier to watch: a line number, or a name\n"
 	      "SBT_WATCH_ALL    1: watch all barriers (default 0)\n"
-	      "SBT_WARN_TIME    warn of barrier times of this many milliseconds (default 1000)\n"
+	      "SBT_WARN_TIME    warn of barrier times of at least this many ms (default 1000)\n"
 	      "SBT_WARNINGS     0: no warnings (default 1)\n"
 	      "SBT_PHASE_TIMES  1: print the time of every phase (default 0)\n"
 	      "SBT_NO_DEBUG     1: only run the command, without tracing (default 0)\n"
@@ -366,8 +366,8 @@ static int make_tables(enum command command, struct getopt_tables *t)
 	if (!t->longs)
 		return -ENOMEM;
 	/*
-	 * '-' makes getopt_long() return files in their place among the options: the label of a
-	 * file is that of the last --label before it.
+	 * '-' makes getopt_long() return files and options in the order of the command line: the
+	 * label of a file is that of the last --label before the file.
 	 */
 	at = (size_t)snprintf(t->letters, sizeof(t->letters),
 			      "%c:", command_texts[command].operands == OPERANDS_FILES ? '-' : '+');

@@ -9,10 +9,10 @@
 enum options_result { OPTIONS_GO, OPTIONS_DONE, OPTIONS_WRONG, OPTIONS_FAILED };
 
 /*
- * Read the environment and then the words argv[1] and on into @line, which is to be freed with
- * options_free(). The caller has set command and bare. The command line overrides the environment.
- * Return OPTIONS_DONE if --help or the like was answered, OPTIONS_WRONG after a message about wrong
- * usage, and OPTIONS_FAILED after a message about a failure.
+ * Read the environment, then the words from argv[1] to the last, into @line, which is to be freed
+ * with options_free(). The caller has set command and bare. The command line overrides the
+ * environment. Return OPTIONS_DONE if --help or the like was answered, OPTIONS_WRONG after a
+ * message about wrong usage, and OPTIONS_FAILED after a message about a failure.
  */
 enum options_result options_parse(struct command_line *line, int argc, char **argv);
 void options_free(struct command_line *line);

@@ -57,8 +57,8 @@ void pictures_free(struct pictures *pictures);
  */
 int pictures_page(const char *path, int (*draw)(FILE *file, const void *ctx), const void *ctx);
 /*
- * If @path is not NULL, check before all other work that this sbt-trace can write pages. Return 0,
- * or -ENOSYS after a message.
+ * If @path is not NULL, check that this sbt-trace can write pages. Call this before all other work.
+ * Return 0, or -ENOSYS after a message.
  */
 int pictures_page_possible(const char *path);
 

@@ -285,8 +285,8 @@ static int record_prediction(const struct command_line *p, const struct predict_
 
 /*
  * Check that the on-CPU time of the threads is known. It is unknown for threads that work until
- * other threads join them, and in the time before a hand-written barrier is found. Elapsed time in
- * its place could overstate the computing of such threads by any factor.
+ * other threads join them, and in the time before a hand-written barrier is found. Using elapsed
+ * time instead could overstate the computing of such threads by any factor.
  */
 static int check_known(const struct predict_feed *feed, const struct replay *replay,
 		       const char *path)
@@ -295,12 +295,13 @@ static int check_known(const struct predict_feed *feed, const struct replay *rep
 
 	if (!replay_session(replay)->accounted || f->wall_ns <= f->computing_ns / WALL_MOST)
 		return 0;
-	msg_error("cannot predict from %s: its threads were outside barriers for %.1f ms, and for "
-		  "%.1f ms of these it is unknown how much was on a CPU. This happens with threads "
-		  "that work until others join them (fork and join), and before a hand-written "
-		  "barrier is found (record for longer, or name its function with -b). With "
-		  "elapsed time instead, threads that share a CPU would count several times",
-		  path, (double)f->computing_ns / 1e6, (double)f->wall_ns / 1e6);
+	msg_error(
+		"cannot predict from %s: its threads were outside barriers for %.1f ms, and for "
+		"%.1f ms of that it is unknown whether they were on a CPU. This happens with "
+		"threads that work until others join them (fork and join), and before a "
+		"hand-written barrier is found (record for longer, or name its function with -b). "
+		"If elapsed time were used instead, time on a shared CPU would count several times",
+		path, (double)f->computing_ns / 1e6, (double)f->wall_ns / 1e6);
 	return -ENODATA;
 }
 
@@ -501,7 +502,8 @@ static const char *wrong_together(const struct command_line *p)
 	if (p->parameters && (files || p->html))
 		return "--parameters prints a machine: it takes no recording";
 	if (machine && p->options.format != EMIT_TEXT)
-		return "a file of parameters is text: it cannot be combined with --json or --csv";
+		return "--calibrate and --parameters print text: they cannot be combined with "
+		       "--json or --csv";
 	if (!machine && !files)
 		return "no recording is given (see sbt-trace predict --help)";
 	if (p->to_s <= p->from_s)

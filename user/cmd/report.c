@@ -401,7 +401,7 @@ static const char *wrong_together(const struct command_line *line)
 	if (!line->files.n)
 		return "report: no recording is given (see sbt-trace report --help)";
 	if (line->with.n && !line->html)
-		return "report: --with adds a recording to the page of --html, which is missing";
+		return "report: --with adds a recording to the page of --html: --html is missing";
 	if (line->options.output && line->html && !strcmp(line->options.output, line->html))
 		return "report: -o and --html are the same file";
 	if (line->to_s <= line->from_s)

@@ -26,7 +26,7 @@ static int spare(const char *output, const struct option_list *files)
 		if (stat(files->words[i], &in) || in.st_ino != out.st_ino ||
 		    in.st_dev != out.st_dev)
 			continue;
-		msg_error("%s is a recording to read: it is not overwritten", output);
+		msg_error("%s is one of the recordings to read: give another output file", output);
 		return -EINVAL;
 	}
 	return 0;

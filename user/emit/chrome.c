@@ -12,7 +12,7 @@
 #include "emit/buf.h"
 #include "emit/json.h"
 
-#define TIMES 3 /* from this multiple of @lean bytes on, crossings are drawn together */
+#define TIMES 3 /* once this multiple of @lean bytes is written, crossings are drawn together */
 
 /* Successive crossings of a thread that are drawn as one slice. */
 struct chrome_run {
@@ -21,8 +21,8 @@ struct chrome_run {
 };
 
 /*
- * How far a thread's track is filled. Slices must not overlap, because viewers expect nested
- * slices. A slice that would overlap because of corrupt times is cut.
+ * How far a thread's track is filled. Slices must not overlap, because viewers can only nest them.
+ * A slice that would overlap because of corrupt times is cut.
  */
 struct chrome_track {
 	uint32_t tid; /* tid of the thread; the slot may be reused for another thread */
@@ -42,7 +42,7 @@ struct chrome {
 	int err; /* first error */
 	uint64_t flows; /* number of flow ids used */
 	uint64_t crossings; /* number of ids used for nested crossings */
-	uint64_t lean; /* size in bytes from which less is drawn */
+	uint64_t lean; /* size of the file in bytes at which less is drawn */
 	uint64_t written; /* bytes written */
 	/*
 	 * time since start_ns from which counters are left out (lean_ns), or crossings are joined
@@ -206,7 +206,7 @@ static const char *label_of(struct chrome *c, const struct model *model, uint32_
 
 /*
  * Move *from to the end of the filled part of the track if the slice from *from to @to would
- * overlap it. Return whether anything is left of the slice.
+ * overlap that part. Return whether anything is left of the slice.
  */
 static bool slice_fits(struct chrome *c, struct chrome_track *t, uint64_t *from, uint64_t to)
 {
@@ -434,7 +434,7 @@ static void put_shares(struct chrome *c, struct chrome_track *t, uint32_t pid, u
 }
 
 /*
- * Write each counter as a rate over the phase, so that the area under it is the count. With
+ * Write each counter as a rate over the phase, so that the area under the curve is the count. With
  * @work_ns 0, write 0.
  */
 static void put_rates(struct chrome *c, uint32_t pid, uint32_t tid, uint64_t t_ns,
@@ -516,8 +516,8 @@ static void add_run(struct chrome *c, struct chrome_track *t, const struct model
 /* --- episodes --------------------------------------------------------------------------------- */
 
 /*
- * Write a crossing that lies inside another crossing's wait. It gets a track of its own, because it
- * can begin in one slice of the outer crossing and end in the next.
+ * Write a crossing that lies inside another crossing's wait. Such a crossing gets a track of its
+ * own, because it can begin in one slice of the outer crossing and end in the next.
  */
 static void put_nested(struct chrome *c, const struct model_episode *e,
 		       const struct model_member *m, uint32_t pid, const char *label)

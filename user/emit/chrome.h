@@ -12,10 +12,10 @@
  * constant from the beginning of the phase to its end. Parts that are 0 are left out. Times are
  * microseconds with three decimals, from the start of tracing.
  *
- * A crossing takes about 600 bytes. From 64 MiB on, counters and parts of phases are left out. From
- * 192 MiB on, several crossings of a thread become one slice with their sums. The number of
- * crossings per slice grows with the file, so that viewers can still open it. The file's metadata
- * and chrome_thinned() report what was left out.
+ * A crossing takes about 600 bytes. Once the file has 64 MiB, counters and parts of phases are left
+ * out. Once it has 192 MiB, several crossings of a thread become one slice with their sums. The
+ * number of crossings per slice grows with the file, so that viewers can still open it. The file's
+ * metadata and chrome_thinned() report what was left out.
  */
 #ifndef EMIT_CHROME_H
 #define EMIT_CHROME_H
@@ -42,8 +42,8 @@ struct chrome_thinned {
 #define CHROME_LEAN (64ull << 20)
 /*
  * Begin a trace in @file, which the caller owns. @env names barriers and counters and must outlive
- * the trace; @start_ns is the start of tracing. From @lean bytes on (usually CHROME_LEAN), counters
- * and parts of phases are left out; from three times @lean bytes on, several crossings of a thread
+ * the trace; @start_ns is the start of tracing. After @lean bytes (usually CHROME_LEAN), counters
+ * and parts of phases are left out; after three times @lean bytes, several crossings of a thread
  * are drawn as one slice. Return 0 and the trace in *out, or -ENOMEM or the error of the first
  * write.
  */

@@ -22,7 +22,7 @@
 #define MOST	10
 /* a barrier that loses at least this share of the lost time has a row even after the first MOST */
 #define WEIGHTY 0.01
-#define CAP	40 /* limit of the table of barriers including such rows */
+#define CAP	40 /* largest number of rows in the table of barriers, including such rows */
 #define CROWD	32 /* up to this many threads, all are shown */
 #define FRAMES	6 /* largest number of frames shown of a stack */
 /* number of rows in each list of extreme threads, if there are more than CROWD */
@@ -202,7 +202,7 @@ static void thread_rows(struct textout *t, const struct report_thread *threads, 
 {
 	struct fields_context plain = *context;
 
-	/* A full bar would mean the maximum of these few rows here, and not of all threads. */
+	/* A full bar would stand for the maximum of these few rows, not of all threads. */
 	plain.no_bars = true;
 	table_records(t, 4, &fields_rec_thread, threads, n, &plain);
 }
@@ -304,8 +304,8 @@ void detail_threads(struct textout *t, const struct report_thread *threads, uint
 		thread_quantiles(t, threads, n, context);
 		thread_extremes(t, threads, n, context);
 		/*
-		 * The quantiles are those of single threads. Print only the sums of the counters
-		 * below them.
+		 * The quantiles above stand for the rows of single threads. Below them, print only
+		 * the sums of the counters.
 		 */
 		account.n = 0;
 		thread_accounts(t, &account, context);

@@ -60,7 +60,9 @@ void emit_watched(struct emit *emit, const struct observed_episode *episode);
  * and 13). Text only.
  */
 void emit_named(struct emit *emit, const struct observed_episode *episode);
-/* Print a warning about a barrier time above the threshold (figure 3.10, lines 12 and 13). */
+/*
+ * Print a warning about a barrier time that reached the threshold (figure 3.10, lines 12 and 13).
+ */
 void emit_warning(struct emit *emit, const struct observed_episode *episode, uint64_t threshold_ns);
 /*
  * Print a barrier at which threads are still missing, or, if hang->over, that all threads have
@@ -97,7 +99,7 @@ void emit_compare(struct emit *emit, const struct compare *compare,
  * warning.
  */
 void emit_predictions(struct emit *emit, const struct predictions *predictions);
-/* Print a machine's parameters as a file, whatever the format. */
+/* Print a machine's parameters in the format of a parameter file, whatever the output format. */
 void emit_machine(struct emit *emit, const struct predict_machine *machine, const char *comment);
 /* For series: print all points; text prints the tables that they form. */
 void emit_series(struct emit *emit, const struct series *series);

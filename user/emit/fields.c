@@ -34,7 +34,8 @@ const struct emit_names fields_why[] = {
 	  "a thread left the barrier before the last thread arrived" },
 	{ MODEL_WHY_COUNT, "count", "the number of threads differs from the barrier's count" },
 	{ MODEL_WHY_SWAP, "swap",
-	  "it is uncertain which of two threads arrived first, at the start or the end" },
+	  "it is uncertain which of two threads arrived first, at the start or end of the "
+	  "episode" },
 	{ MODEL_WHY_END, "end", "tracing ended during the episode" },
 	{ MODEL_WHY_OTHERS, "others", "it is unknown how many threads have to arrive" },
 	{ MODEL_WHY_BOUND, "bound",
@@ -264,7 +265,7 @@ static const struct emit_field detached_fields[] = {
 	  .help = "the cost limit (--cost-limit) that was exceeded, as a share of thread time" },
 	{ "shed_because", EMIT_U32, SH(because), .flags = FIELDS_ZERO,
 	  .help = "pid of the process that exceeded the cost limit; null: this process itself. "
-		  "Another process with the same probes can be the reason" },
+		  "Another process with the same probes can be the cause" },
 	{ "shed_probed", EMIT_BOOL, SH(probed),
 	  .help = "true: the probes were not removed, so each hit still costs the process some "
 		  "time" },
@@ -420,7 +421,7 @@ static const struct emit_field warning_fields[] = {
 	  .help = "phase time: from the previous release of an episode with all these threads to "
 		  "this release" },
 	{ "threshold_ns", EMIT_NS, AT(fields_warning, threshold_ns),
-	  .help = "a barrier time that exceeds this threshold causes a warning" },
+	  .help = "a barrier time of at least this threshold causes a warning" },
 	{ "cause", EMIT_OBJECT, VIA(fields_warning, episode),
 	  LIST(observed_episode, cause, cause.nparts), .sub = &fields_rec_episode_cause,
 	  .help = "why the last arriver of the episode was late" },
@@ -428,7 +429,7 @@ static const struct emit_field warning_fields[] = {
 };
 const struct emit_record fields_rec_warning = {
 	"warning", sizeof(struct fields_warning), warning_fields,
-	"A barrier time above the threshold"
+	"A barrier time that reached the threshold"
 };
 
 /* --- barrier ---------------------------------------------------------------------------------- */
@@ -488,8 +489,8 @@ static const struct emit_field barrier_fields[] = {
 	{ "shared", EMIT_BOOL, B(shared),
 	  .help = "true: the barrier's threads belong to several processes" },
 	{ "nested", EMIT_BOOL, B(nested),
-	  .help = "true: the episode occurred while its threads waited at another barrier, so no "
-		  "sum includes it" },
+	  .help = "true: the barrier's episodes occurred while their threads waited at another "
+		  "barrier, so no sum includes them" },
 	{ "loop", EMIT_BOOL, B(loop),
 	  .help = "true: the program marked the barrier as a loop barrier" },
 	{ "phase_ns", EMIT_TIMES, B(phase_ns), .heading = "phase\nmean", .look = EMIT_MEAN,
@@ -604,8 +605,8 @@ static const struct emit_field omp_fields[] = {
 	{ "serialisation", EMIT_RATIO, PR(omp_serialisation),
 	  .help = "1 minus the share of thread time that is lost outside parallel regions" },
 	{ "turns", EMIT_RATIO, PR(omp_turns),
-	  .help = "1 minus the share of thread time that is lost to waits for a turn in critical, "
-		  "ordered and locks; null: unknown, and counted as work" },
+	  .help = "1 minus the share of thread time that is lost to waiting for a turn at critical "
+		  "and ordered regions and at locks; null: unknown, and counted as work" },
 	END
 };
 static const struct emit_record rec_omp = {
@@ -658,8 +659,7 @@ static const struct emit_field process_fields[] = {
 	{ "crossings", EMIT_U64, PR(crossings),
 	  .help = "number of crossings: passages of one thread through a barrier" },
 	{ "unmet", EMIT_U64, PR(unmet),
-	  .help = "number of crossings of barriers that processes share that could not be assigned "
-		  "to an episode" },
+	  .help = "number of crossings of shared barriers that could not be assigned to an episode" },
 	{ "arrivals_unseen", EMIT_U64, PR(arrivals_unseen),
 	  .help = "number of crossings that waited for threads with untraced arrivals, such as "
 		  "threads that only count down a std::latch. No figure of lost time includes "
@@ -714,8 +714,8 @@ static const struct emit_field process_fields[] = {
 	  .help = "a sentence that says what the figures mean" },
 	{ "advice", EMIT_CHARS, PR(advice), .help = "what to do about the lost time" },
 	{ "untraced", EMIT_STRING, PR(untraced),
-	  .help = "functions that the process calls, in which it can wait, and which were not "
-		  "traced all the time. Waits in these functions count as work, so the "
+	  .help = "functions that the process calls and can wait in, but that were not traced "
+		  "all the time. Waits in these functions count as work, so the "
 		  "efficiencies are upper limits. null: no such function is known" },
 	{ "tasks", EMIT_BOOL, PR(tasks),
 	  .help = "true: the process runs OpenMP tasks, which are not traced. Work in tasks inside "
@@ -765,7 +765,7 @@ static const struct emit_field process_fields[] = {
 	  .help = "the cost limit (--cost-limit) that was exceeded, as a share of thread time" },
 	{ "shed_because", EMIT_U32, PR(detached_because), .flags = FIELDS_ZERO,
 	  .help = "pid of the process that exceeded the cost limit; null: this process itself. "
-		  "Another process with the same probes can be the reason" },
+		  "Another process with the same probes can be the cause" },
 	{ "shed_probed", EMIT_BOOL, PR(detached_probed),
 	  .help = "true: the probes were not removed, so each hit still costs the process some "
 		  "time" },
@@ -1023,8 +1023,7 @@ static const struct emit_field end_fields[] = {
 	  .help = "barrier families that the traced processes use but --aggregate does not "
 		  "support" },
 	{ "unmet", EMIT_U64, RE(unmet),
-	  .help = "number of crossings of barriers that processes share that could not be assigned "
-		  "to an episode" },
+	  .help = "number of crossings of shared barriers that could not be assigned to an episode" },
 	{ "arrivals_unseen", EMIT_U64, RE(arrivals_unseen),
 	  .help = "number of crossings that waited for threads with untraced arrivals "
 		  "(std::latch)" },

@@ -44,7 +44,7 @@ enum emit_type {
 	/*
 	 * structs as for EMIT_ARRAY, or with FIELDS_HERE as for EMIT_EMBEDDED. They are printed as
 	 * one object with a member for each struct. The key is the struct's first field, and the
-	 * value is its field number .value.
+	 * value is the field with index .value.
 	 */
 	EMIT_MAP,
 	EMIT_HIST, /* const uint32_t *, 64 log-2 buckets; NULL: unknown */

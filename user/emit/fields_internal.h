@@ -81,8 +81,8 @@ extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec
 		  "estimate" }, \
 	{ "counters_least", EMIT_MAP, LIST(s, counters, ncounters), .sub = &fields_rec_value, \
 	  .value = 4, .flags = FIELDS_MORE | FIELDS_HAS, \
-	  .help = "for each counter with the value null: what it counted in the time for " \
-		  "which its count is known" }
+	  .help = "for each counter with the value null: its count in the part of the " \
+		  "time for which the count is known" }
 
 /* clang-format on */
 #endif /* EMIT_FIELDS_INTERNAL_H */

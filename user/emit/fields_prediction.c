@@ -14,7 +14,7 @@ static const struct emit_field phase_fields[] = {
 	{ "meetings", EMIT_U64, PH(episodes), .heading = "times", .look = EMIT_NUMBER,
 	  .help = "number of phases that end at the barrier" },
 	{ "time_ns", EMIT_NS, PH(time_ns), .heading = "time", .look = EMIT_COMMON,
-	  .help = "sum of the phase times; these sums of all barriers of a team add up to the "
+	  .help = "sum of the phase times; over all barriers of a team, these sums add up to the "
 		  "predicted time" },
 	{ "share", EMIT_RATIO, PH(share), .heading = "of\nrun", .look = EMIT_NUMBER,
 	  .help = "time_ns divided by the predicted time of the run; can exceed 1 if several "

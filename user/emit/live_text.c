@@ -15,7 +15,10 @@
 #define LIVE_ALL    32 /* up to this many threads, all are shown */
 #define LIVE_PLACE  60 /* largest width of a place, so that the rest of its line fits */
 #define LIVE_FRAMES 3 /* largest number of frames shown of a stack */
-/* number of first arrivers, and of last arrivers, that are shown of more than LIVE_ALL threads */
+/*
+ * if there are more than LIVE_ALL threads: number of first arrivers, and of last arrivers, that are
+ * shown
+ */
 #define LIVE_ENDS   8
 
 void live_banner(struct textout *t, const struct session *session)

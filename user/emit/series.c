@@ -76,8 +76,8 @@ static void print_remarks(struct textout *t, const struct series *s)
 		textout_wrap(
 			t, TEXTOUT_RED, "", 2,
 			"In %u of the recordings a process was not traced to its end "
-			"(--cost-limit): its time is unknown, and its sums cover only the traced "
-			"time.",
+			"(--cost-limit): the time of such a recording is unknown, and its sums "
+			"cover only the traced time.",
 			detached);
 	if (parts)
 		textout_wrap(t, TEXTOUT_RED, "", 2,

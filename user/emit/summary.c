@@ -18,8 +18,8 @@
 #define PIDS	   8 /* largest number of pids listed for a group */
 #define FOUND	   64 /* largest number of processes of a group for which findings are shown */
 #define CROWD	   32 /* up to this many threads, all are shown */
-#define ADVICE_MIN 0.05 /* share of the threads' time from which a loss deserves advice */
-#define COST_MAX   0.05 /* share of the phase times from which the cost of tracing is a warning */
+#define ADVICE_MIN 0.05 /* smallest loss that deserves advice, as a share of the threads' time */
+#define COST_MAX   0.05 /* a cost of tracing above this share of the phase times is a warning */
 
 static const char *name_of(const char *comm)
 {
@@ -705,7 +705,7 @@ static void cost_switches(struct textout *t, const struct report *r)
 			"barrier were not watched for the rest of that second, to limit the cost. "
 			"Why they slept is not known for %s of their time (unattributed). Such "
 			"threads switch more often while traced, which no estimate includes: they "
-			"may take half as long again. --no-causes avoids that.",
+			"may take 50 %% longer. --no-causes avoids that.",
 			textout_time(rested, r->rested_ns));
 }
 

@@ -5,9 +5,9 @@
  * and process. This code reads no clock and no files. Its memory grows with the barriers of live
  * processes, not with time.
  *
- * A wait adds to the lost time of an interval only the part of it that lies in the interval,
- * whether it has ended or not. A long wait thus counts while it lasts, not all at once at its end.
- * A barrier that never fills loses one second per second for each thread that waits there.
+ * Only the part of a wait that lies in an interval adds to the lost time of the interval, whether
+ * the wait has ended or not. A long wait thus counts while it lasts, not all at once at its end. A
+ * barrier that never fills loses one second per second for each thread that waits there.
  */
 #ifndef TOP_LIVE_RATES_H
 #define TOP_LIVE_RATES_H
@@ -62,12 +62,15 @@ struct live_rates_row {
 	bool exited; /* its process has exited */
 	uint64_t quiet_ns; /* ns since the last change; 0: something changed in this interval */
 
-	/* this and the following sums are those of the interval */
+	/* this and the following sums cover the interval */
 	uint64_t episodes, incomplete, crossings;
 	uint64_t lost_ns;
 	/* number of complete episodes with a known phase time, and the sum of these times */
 	uint64_t phase_n, phase_ns;
-	/* sums over these episodes: waits; phase time times number of threads */
+	/*
+	 * sums over these episodes: the waits, and the phase times multiplied by the number of
+	 * threads
+	 */
 	uint64_t phase_wait_ns, phase_thread_ns;
 	uint64_t release_n, release_ns; /* release latencies: number and sum */
 	uint32_t team; /* largest number of threads in an episode so far */

@@ -148,8 +148,8 @@ static int take_thread(struct live_rates *r, struct live_rates_place *p,
 		open = waited(r, w, out);
 	out->lost_ns = live_rates_settle(&was->credit, bt->wait_ns - was->wait_ns, open);
 	/*
-	 * The part of the thread's first wait before this interval was already reported, while the
-	 * thread had no departures.
+	 * While the thread had no departures, the part of its first wait before this interval was
+	 * already reported.
 	 */
 	if (fresh && out->lost_ns > r->now_ns - r->begin_ns)
 		out->lost_ns = r->now_ns - r->begin_ns;

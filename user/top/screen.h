@@ -105,7 +105,7 @@ struct screen_run {
 
 struct screen_lines {
 	struct buf text; /* lines, each with a newline */
-	/* in the order of the text; together they cover it except newlines */
+	/* in the order of .text; together they cover all of .text except newlines */
 	struct screen_run *runs;
 	unsigned nruns, cap;
 };

@@ -9,7 +9,7 @@
 static const struct {
 	const char *heading;
 	bool right;
-	enum screen_sort sort; /* SCREEN_SORTS: rows cannot be sorted by it */
+	enum screen_sort sort; /* SCREEN_SORTS: rows cannot be sorted by this column */
 } columns[] = {
 	[COL_TIME] = { "TIME", false, SCREEN_SORTS },
 	[COL_WHAT] = { "WHAT", false, SCREEN_SORTS },

@@ -8,7 +8,7 @@
 #include "top/screen_clip.h"
 #include "emit/textout.h"
 
-/* An imbalance or a current wait is coloured from these values on. */
+/* An imbalance or a current wait is coloured if it is at least this value. */
 #define SCREEN_BAD_IMBALANCE 0.25
 #define SCREEN_BAD_WAIT_NS   5000000000ULL
 

@@ -27,8 +27,8 @@
 #define ESCAPE_DELAY_MS 50
 
 /*
- * How long to wait at the end for a terminal that takes no output. No thread reads records in this
- * time.
+ * How long to wait at the end for a terminal that takes no output. Meanwhile, no thread reads
+ * records.
  */
 #define CLOSE_MS       200
 #define CLOSE_STEP_MS  10

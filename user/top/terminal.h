@@ -17,7 +17,7 @@
 
 /*
  * Open the terminal of @out again for non-blocking writes. If this is not permitted, duplicate
- * @out, which is then written in small pieces. Return a descriptor or -1.
+ * @out; output is then written in small pieces. Return a descriptor or -1.
  */
 int terminal_descriptor(int out);
 /* Return whether the terminal with this name (NULL: $TERM) can be drawn on. */

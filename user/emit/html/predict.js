@@ -8,8 +8,7 @@ const points = of("prediction");
 const several = points.some((p) => p.recording);
 const nameOf = (p) => plural(p.processors, "processor") + (several ? ", " + plural(p.threads, "thread") : "");
 
-// The curve of the prediction, and the curves that it would have without each thing that keeps
-// processors from work.
+// The predicted curve, and the curves that would be predicted without each kind of lost time.
 function curves() {
 	const curve = (name, get) => {
 		const best = new Map();

@@ -57,8 +57,8 @@ function phases() {
 			cols.map((c) =>
 				sum(
 					of(id, c).map((b) => {
-						// The first arrivals may be earlier than the start
-						// of the last thread, where the phase begins.
+						// The phase begins when the last thread starts. The
+						// first arrivals may be earlier.
 						const inside = Math.min(b.barrier_ns.sum, b.phase_ns.sum);
 						return within ? inside : b.phase_ns.sum - inside;
 					}),

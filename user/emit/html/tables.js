@@ -55,7 +55,7 @@ function siteBlocks(sites, columns_of, get) {
 	});
 }
 
-// A spread over runs, as columns() draws it. A single run has none.
+// A spread over runs, as columns() draws it. A single run has no spread.
 const spreadOf = (mean, sigma, min, max) =>
 	known(mean) && known(sigma)
 		? { min: min ?? mean, max: max ?? mean, sigma, low: Math.max(0, mean - sigma), high: mean + sigma }

@@ -48,8 +48,8 @@ function after(list, t) {
 	}
 	return lo;
 }
-// Single crossings are drawn from this average number of pixels per crossing on. With fewer pixels,
-// shares are drawn.
+// With at least this average number of pixels per crossing, single crossings are drawn. With fewer
+// pixels, shares are drawn.
 const FINE = 3;
 let linked = [];
 function link(u) {
@@ -182,7 +182,7 @@ function drawLanes(u) {
 						? ". Zoom in to see single crossings."
 						: ". There are too many crossings (" + count(data.crossings) + ") to keep single ones.");
 }
-// The mean share from bucket a to b, which may be fractions.
+// The mean share from bucket a to bucket b. Both may be fractions.
 function stretch(upto, a, b) {
 	const n = upto.length - 1,
 		at = (v) => {

@@ -5,7 +5,7 @@
 // as markup.
 "use strict";
 
-// Show controls and characters that reorder or hide their neighbours as escapes.
+// Escape control characters, and characters that reorder or hide their neighbours.
 const printable = (s) =>
 	s.replace(
 		/[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
