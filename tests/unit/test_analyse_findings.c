@@ -71,8 +71,8 @@ static void bench_free(struct bench *b)
 DEFINE_CLEANUP_PTR(bench_free, struct bench *)
 
 /*
- * Prepare an episode 10 ms later. Thread 3 arrives 1 ms after the other threads, and thread i runs
- * on CPU i.
+ * Prepare the next episode, which is released 10 ms after the previous one. Thread 3 arrives 1 ms
+ * after the other threads, and thread i runs on CPU i.
  */
 static void ready(struct bench *b)
 {
@@ -474,8 +474,8 @@ static void test_site_unknown(void **state)
 	assert_null(only(b));
 	b->process.index = 0;
 	/*
-	 * A marker has a file and a line. A file without function names is still a position. A
-	 * barrier without a site is not mentioned.
+	 * A marker is known by its file and line. A module without function names still gives a
+	 * position. A barrier without a site is not mentioned.
 	 */
 	bare.file = "x.c";
 	assert_null(only(b));

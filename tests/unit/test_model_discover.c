@@ -836,7 +836,7 @@ static void test_two_phases(void **state)
 {
 	struct play *p = *state;
 
-	/* Between none and all of the threads have arrived again by the second waking. */
+	/* By the second waking, 0 to 4 threads have arrived again. */
 	for (uint32_t back = 0; back <= 4; back++) {
 		p->object += 0x1000;
 		for (uint32_t i = 0; i < 40; i++)
@@ -1163,7 +1163,7 @@ static void test_one_code(void **state)
 /*
  * As in test_one_end(), but always with the same waker. At the first object, some waits are known
  * to be in the function that wakes, so it is a barrier. At the second object, no wait is known to
- * be there.
+ * be in that function.
  */
 static void test_one_end_one_waker(void **state)
 {

@@ -541,8 +541,8 @@ static void test_all_at_once(void **state)
 	assert_int_equal(p->last->depart_ns - p->last->arrive_ns, 7 * MS);
 	assert_int_equal(p->last->members[0].arrive_ns - p->last->arrive_ns, 3 * MS);
 	/*
-	 * This thread ends after the wait is over. Its arrival counts as at the departure, because
-	 * it cannot be later.
+	 * This thread ends after the wait is over. Its arrival time is set to the departure time,
+	 * because it cannot be later.
 	 */
 	assert_int_equal(p->last->members[2].arrive_ns, p->last->depart_ns);
 	assert_int_equal(forkjoin_untold(p->f), 0);

@@ -275,7 +275,7 @@ static void run_of(struct node *nodes, uint32_t n, uint64_t seed, uint64_t phase
 
 /*
  * The clocks can be aligned to a millisecond at best, and episodes follow each other faster than
- * that. Each episode is found all the same.
+ * that. Each episode is nevertheless found.
  */
 static void test_uncertain_clocks(void **unused)
 {
@@ -314,7 +314,7 @@ static void test_late_rank(void **unused)
 	assert_fields(&got, IS(wrong, 0), IS(complete, FEW * COMMS));
 }
 
-/* Records are missing in the middle. From there on, episodes are matched by time. */
+/* Records are missing in the middle of the recording. Later episodes are matched by time. */
 static void test_lost_records(void **unused)
 {
 	struct node nodes[NODES] = { { .tgid = 100 },

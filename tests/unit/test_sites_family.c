@@ -46,7 +46,7 @@ static void test_table(void **state)
 	assert_null(family_kind_name(SBT_KINDS));
 }
 
-/* A library is known by the beginning of its file name, also where a package renamed it. */
+/* A library is known by the beginning of its file name, even if a package renamed it. */
 static void test_libraries(void **state)
 {
 	static const struct {

@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The sbt-trace authors
 //
 // Ranks that hang because their calls do not match: mpi_mismatch KIND. After some barriers the last
-// rank calls another collective than the others (bcast, reduce, allreduce), or waits for a message
-// that rank 0 does not send (recv). Or all ranks wait for messages of each other in a cycle (cycle,
-// ssend, sendrecv, irecv). With "pingpong" nothing hangs: two ranks exchange messages all the time,
-// and are mostly in MPI_Recv(). Prints "# member RANK PID" for each rank.
+// rank calls a different collective from the others (bcast, reduce, allreduce), or waits for a
+// message that rank 0 does not send (recv). Or all ranks wait for messages of each other in a cycle
+// (cycle, ssend, sendrecv, irecv). With "pingpong" nothing hangs: two ranks exchange messages all
+// the time, and are mostly in MPI_Recv(). Prints "# member RANK PID" for each rank.
 #include "common.h"
 
 #include <mpi.h>

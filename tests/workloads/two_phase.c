@@ -5,7 +5,7 @@
 //   two_phase KIND THREADS ROUNDS [LATE [SPINS]]
 //     down       one condition variable: the counter decreases, and increases again
 //     stay       one condition variable: no thread leaves before all have arrived
-//     unlocked   as `stay`, but both wakings are made after the mutex was unlocked
+//     unlocked   as `stay`, but both wake-ups follow after the mutex is unlocked
 //     timed      as `down`, with waits of 300 microseconds
 //     sense      two condition variables alternate: the counter increases in one episode, and
 //                decreases in the next

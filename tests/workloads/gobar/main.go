@@ -4,7 +4,7 @@
 // Two goroutines, each locked to a thread, cross a barrier through cgo and let their stacks grow
 // and be copied in between: what a return probe in a Go function would not survive.
 //
-// Known answer: 300 episodes of 2 threads at cross() in C. With --wait-start it begins when a line has come.
+// Known answer: 300 episodes of 2 threads at cross() in C. With --wait-start it first reads a line.
 package main
 
 /*
