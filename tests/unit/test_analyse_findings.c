@@ -352,7 +352,7 @@ static void test_migrating(void **state)
 	assert_null(only(b));
 	for (uint32_t i = 0; i < 4; i++)
 		b->members[i].parts.migrations = 0;
-	/* Threads migrate within a node at each crossing. This is no finding. */
+	/* Threads migrate within a node at each crossing. This is not a finding. */
 	for (uint32_t i = 0; i < 200; i++) {
 		ready(b);
 		for (uint32_t k = 0; k < 4; k++)
@@ -404,7 +404,7 @@ static void test_slow_cpu(void **state)
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new();
 	const struct report_finding *f;
 
-	clocks(b, 2, 2700, 0); /* a tenth less is no finding */
+	clocks(b, 2, 2700, 0); /* a tenth less is not a finding */
 	assert_null(only(b));
 	bench_free(b);
 

@@ -61,7 +61,7 @@ static void run(uint32_t n, bool rotate, bool ranked, struct report *rep)
 }
 
 /*
- * Ranks take long to leave. That time is no wait, but counts as part of the total time when the
+ * Ranks take long to leave. That time is not a wait, but counts as part of the total time when the
  * share of waits is computed. The result for all ranks and the result for each rank use the same
  * definition.
  */

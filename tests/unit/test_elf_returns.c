@@ -19,7 +19,7 @@ static const char source[] = ASSEMBLED_MACROS
 	/* A worker calls a region at two positions: one for nested teams, one for other teams. */
 	"begin worker\n test %edi, %edi\n je 1f\n call *(%rsi)\nworker_1: mov %rax, %rdi\n jmp 2f\n"
 	"1: call *%rax\nworker_2: nop\n2: ret\nend worker\n"
-	/* A function that runs tasks, which are no regions. */
+	/* A function that runs tasks, which are not regions. */
 	"begin finish\n call *%rdi\nfinish_1: ret\nend finish\n"
 	/* A function that passes nothing to other threads. */
 	"begin alone\n push %rbx\n call *%rbx\nalone_1: pop %rbx\n ret\nend alone\n"

@@ -35,8 +35,8 @@ struct play {
 
 /*
  * Return the function of a site. Sites of the same hundred, such as 100 to 199, are in one
- * function. Below 10 the function is unknown. From 900 on the inlined function is unknown (*@exact
- * is false).
+ * function. Below 10 the function is unknown. At sites 900 and above the inlined function is
+ * unknown (*@exact is false).
  */
 static uint64_t function_of(void *ctx, uint32_t site, bool *exact)
 {
@@ -909,8 +909,8 @@ static void test_two_phases_in_a_tight_loop(void **state)
 }
 
 /*
- * Two barriers are in one function. Threads work between them, so the second barrier is no second
- * phase of the first.
+ * Two barriers are in one function. Threads work between them, so the second barrier is not a
+ * second phase of the first.
  */
 static void test_no_second_phase(void **state)
 {
@@ -1096,7 +1096,7 @@ static bool not_compact(void *ctx, uint32_t wait, uint32_t wake)
 }
 
 /*
- * One thread starts the others in the function where they wait. This is no barrier, but it is
+ * One thread starts the others in the function where they wait. This is not a barrier, but it is
  * reported as possible.
  */
 static void test_start_signal(void **state)
@@ -1150,7 +1150,7 @@ static void test_one_end(void **state)
 
 /*
  * Threads take from a queue and put into the queue, and both are inlined in one function. This is
- * no barrier, whichever thread wakes.
+ * not a barrier, whichever thread wakes.
  */
 static void test_one_code(void **state)
 {
@@ -1451,7 +1451,7 @@ static void test_original_comes_later(void **state)
 	check_unseen(p, 3, 0);
 }
 
-/* The object was no barrier, so nothing is missing. */
+/* The object was not a barrier, so nothing is missing. */
 static void test_unseen_of_no_barrier(void **state)
 {
 	struct play *p = *state;

@@ -398,8 +398,8 @@ static void test_made_again_for_more(void **state)
 }
 
 /*
- * A thread that abandoned an earlier barrier, and never left it, is no member of the episodes of a
- * later barrier with the same count.
+ * A thread that abandoned an earlier barrier, and never left it, is not a member of the episodes of
+ * a later barrier with the same count.
  */
 static void test_made_again_twice(void **state)
 {
@@ -574,8 +574,8 @@ static void test_process_shared(void **state)
 
 /*
  * Processes may share memory. A thread that was alone at a shared barrier may have crossed it with
- * other processes. This does not apply if an episode there had enough threads of its own process,
- * so only the crossing at 0x7000 counts.
+ * other processes. This is ruled out if an episode at that barrier had enough threads of the same
+ * process. So only the crossing at 0x7000 counts.
  */
 static void test_unmet(void **state)
 {

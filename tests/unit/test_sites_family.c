@@ -154,7 +154,7 @@ static void test_glibc_before_2_25(void **state)
 	assert_int_equal(t.count, 4);
 	t = read_pthread(FAMILY_LIBC_GLIBC, 0, 2);
 	assert_fields(&t, IS(known, true), IS(count, 2));
-	/* More threads left than the count, so this is no barrier. */
+	/* More threads left than the count, so this is not a barrier. */
 	assert_false(read_pthread(FAMILY_LIBC_GLIBC, 5, 4).known);
 	assert_false(read_pthread(FAMILY_LIBC_GLIBC, 1, 0x80000000u).known);
 }

@@ -253,7 +253,7 @@ static bool slow(uint32_t member)
 	return false;
 }
 
-/* One thread works while it holds a lock that another one needs. */
+/* One thread works while it holds a lock that another thread needs. */
 static bool slow_lock(uint32_t member)
 {
 	if (member == 1) {

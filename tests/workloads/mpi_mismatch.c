@@ -47,7 +47,7 @@ ONE_COPY static void circle(const char *kind, int rank, int size)
 	} else if (!strcmp(kind, "sendrecv")) {
 		/*
 		 * Each rank sends to the next, and waits for a message that the next rank sends to
-		 * another one.
+		 * another rank.
 		 */
 		MPI_Sendrecv(&mine, 1, MPI_INT, next, 7, /* HERE: sendrecv */
 			     &theirs, 1, MPI_INT, next, 7,

@@ -10,7 +10,7 @@
 //     sense      two condition variables alternate: the counter increases in one episode, and
 //                decreases in the next
 //     halves     two functions, each with its own counter and condition variable
-//     turnstile  semaphores: the last thread opens a turnstile for all, and a second one behind it
+//     turnstile  semaphores: the last thread opens a turnstile for all, and then a second turnstile
 //     same       semaphores: two turnstiles that each thread opens for the next
 //   LATE: the thread that is always late; -1 (default): a random one, -2: each in turn
 //   SPINS: polls of the counter before each wait
