@@ -162,7 +162,7 @@ static void bench_free(struct bench *b)
 
 DEFINE_CLEANUP_PTR(bench_free, struct bench *)
 
-/* Add an episode of four threads that left the previous one together. */
+/* Add an episode of four threads. They left the previous episode at the same time. */
 static void meet_with(struct bench *b, const uint64_t *work)
 {
 	uint64_t from[4] = { b->now, b->now, b->now, b->now };
@@ -171,7 +171,7 @@ static void meet_with(struct bench *b, const uint64_t *work)
 	b->now = b->m.ep.release_ns;
 }
 
-/* Add an episode in which thread 2 takes @late longer than the 10 ms of the other threads. */
+/* Add an episode in which thread 2 works 10 ms and @late, and the other threads work 10 ms. */
 static void late_one(struct bench *b, uint64_t late)
 {
 	uint64_t work[4] = { 10 * MS, 10 * MS, 10 * MS + late, 10 * MS };
@@ -258,7 +258,7 @@ static void set_instructions(struct bench *b, uint32_t who, uint64_t n)
 
 /*
  * When a process is combined with its program, the cause data of its barrier move to the program's
- * barrier, and none remain.
+ * barrier. The process's barrier keeps none.
  */
 static void test_folded(void **state)
 {
@@ -504,7 +504,7 @@ static void test_no_lock(void **state)
 
 /*
  * A thread is late because it waits for a lock. Thread 3 holds the lock, and waits for a CPU that
- * another process has.
+ * is in use by another process.
  */
 static void test_chain(void **state)
 {
@@ -588,8 +588,8 @@ static void test_team_after_a_serial_part(void **state)
 
 		meet_at(&b->m, 0, 4, NULL, from, work);
 		/*
-		 * In the second pass the threads are no team, so thread 0 is compared, too, and is
-		 * the median.
+		 * In the second pass the threads are not a team. So thread 0 is compared with the
+		 * others, too, and is the median.
 		 */
 		for (uint32_t k = 0; k < 4 && !i; k++)
 			b->m.members[k].flags |= MODEL_CROSSING_TEAM;
@@ -682,7 +682,7 @@ static void test_site(void **state)
 		      IS(nframes, 3), TEXT(frames[1].function, "snooze"));
 }
 
-/* The text names the largest part of the lateness, like the table below it. */
+/* The text names the part of the lateness that is largest in the table. */
 static void test_largest_part(void **state)
 {
 	static const uint64_t one[4] = { 50 * MS, 50 * MS, 50 * MS, 60 * MS };
@@ -882,8 +882,8 @@ static void test_other_end(void **state)
 	k->waker = TID(3);
 	take(b);
 	/*
-	 * The recorded waker was only the thread that ran on the CPU of the interrupt, so it is not
-	 * named.
+	 * An interrupt caused the wake-up. The recorded waker is only the thread that it
+	 * interrupted, so this thread is not named.
 	 */
 	assert_fields(
 		b, TEXT(out.culprit, "a pipe"),

@@ -238,7 +238,7 @@ static void test_choice(void **state)
 /*
  * On a machine with expensive traps, traps take nearly all of the time at the first check. An
  * earlier version assumed that the cold probes keep their hit rate in the little time that remains.
- * They seemed too expensive as well, and the whole process was excluded.
+ * So the cold probes seemed too expensive as well, and the whole process was excluded.
  */
 static void test_dear_traps(void **state)
 {

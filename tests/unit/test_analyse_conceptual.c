@@ -218,8 +218,8 @@ static void test_several(void **state)
 	assert_int_equal(p[2].phase_ns.sum, 33);
 	assert_int_equal(p[3].phase_ns.sum, 10);
 	/*
-	 * The last episode began phase 0 once more. No episode followed, so this occurrence does
-	 * not count as unfinished.
+	 * The last episode began another occurrence of phase 0. No episode followed, so this
+	 * occurrence does not count as unfinished.
 	 */
 	assert_int_equal(p[0].unfinished, 0);
 	assert_int_equal(p[3].occurrences, 1);
@@ -384,7 +384,7 @@ static void test_marked_anew(void **state)
 
 /*
  * These phases begin and end between the same two barriers. Phase "a" occurs twice there. One
- * thread does not mark.
+ * thread marks no phase.
  */
 static void test_marked_within(void **state)
 {
@@ -413,7 +413,7 @@ static void test_marked_within(void **state)
 
 /*
  * All time is accounted for, but the marked phase begins inside a barrier phase of a thread that
- * does not mark.
+ * marks no phase.
  */
 static void test_marked_by_one(void **state)
 {
@@ -447,7 +447,10 @@ static void test_marked_by_one(void **state)
 	over(&t);
 }
 
-/* Names beyond the maximum are refused. Marks that no episode releases are freed. */
+/*
+ * Names beyond the maximum are refused. Marks are applied even if no episode follows, so their
+ * queue stays bounded.
+ */
 static void test_marked_many(void **state)
 {
 	const struct report_conceptual *p;

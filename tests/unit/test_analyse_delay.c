@@ -298,7 +298,8 @@ static void test_incomplete(void **state)
 }
 
 /*
- * A long series of episodes at one barrier, between two episodes of all threads, is stored as one.
+ * A long series of episodes at one barrier, between two episodes of all threads, is stored as one
+ * entry.
  */
 static void test_long_run(void **state)
 {
@@ -313,8 +314,8 @@ static void test_long_run(void **state)
 	costs(&p, 0, 10000, 10000);
 	end(&p, 0);
 	/*
-	 * A series that alternates between two barriers is too long to be stored. Its origin is
-	 * unknown, and is not guessed.
+	 * A long series that alternates between two barriers has too many entries to be stored. The
+	 * origin of its waits is unknown, and is not guessed.
 	 */
 	begin(&p);
 	all3(&p, 2, 1, 1, 1);

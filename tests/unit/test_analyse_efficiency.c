@@ -11,11 +11,11 @@ DEFINE_CLEANUP_PTR(arena_free, struct arena *)
 /* --- OpenMP ---------------------------------------------------------------------------------- */
 
 /*
- * For this program TALP gives load balance 0.83, serialisation efficiency 0.58, scheduling
- * efficiency 0.99 and parallel efficiency 0.48. Two threads run for 10 s. Scheduling takes 0.1 s of
- * each thread, so 9.9 s remain. Waits at the end of worksharing take 17 % of these: 1.683 s. While
- * one thread runs a serial part, 42 % of the remaining 8.217 s pass: 3.45114 s. The rest, 4.76586
- * s, is useful.
+ * A program for which TALP gives load balance 0.83, serialisation efficiency 0.58, scheduling
+ * efficiency 0.99 and parallel efficiency 0.48. Its two threads run for 10 s. Scheduling takes 0.1
+ * s of each thread, so 9.9 s remain. Waits at the end of worksharing take 17 % of these: 1.683 s.
+ * While one thread runs a serial part, 42 % of the remaining 8.217 s pass: 3.45114 s. The rest,
+ * 4.76586 s, is useful.
  */
 static void test_talp(void **state)
 {

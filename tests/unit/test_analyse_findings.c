@@ -71,8 +71,8 @@ static void bench_free(struct bench *b)
 DEFINE_CLEANUP_PTR(bench_free, struct bench *)
 
 /*
- * Prepare an episode 10 ms later. Thread 3 arrives 1 ms after the other threads, and thread i runs
- * on CPU i.
+ * Prepare the next episode, which is released 10 ms after the previous one. Thread 3 arrives 1 ms
+ * after the other threads, and thread i runs on CPU i.
  */
 static void ready(struct bench *b)
 {
@@ -352,7 +352,7 @@ static void test_migrating(void **state)
 	assert_null(only(b));
 	for (uint32_t i = 0; i < 4; i++)
 		b->members[i].parts.migrations = 0;
-	/* Threads migrate within a node at each crossing. This is no finding. */
+	/* Threads migrate within a node at each crossing. This is not a finding. */
 	for (uint32_t i = 0; i < 200; i++) {
 		ready(b);
 		for (uint32_t k = 0; k < 4; k++)
@@ -404,7 +404,7 @@ static void test_slow_cpu(void **state)
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new();
 	const struct report_finding *f;
 
-	clocks(b, 2, 2700, 0); /* a tenth less is no finding */
+	clocks(b, 2, 2700, 0); /* a tenth less is not a finding */
 	assert_null(only(b));
 	bench_free(b);
 
@@ -474,8 +474,8 @@ static void test_site_unknown(void **state)
 	assert_null(only(b));
 	b->process.index = 0;
 	/*
-	 * A marker has a file and a line. A file without function names is still a position. A
-	 * barrier without a site is not mentioned.
+	 * A marker is known by its file and line. A module without function names still gives a
+	 * position. A barrier without a site is not mentioned.
 	 */
 	bare.file = "x.c";
 	assert_null(only(b));

@@ -61,8 +61,9 @@ static void run(uint32_t n, bool rotate, bool ranked, struct report *rep)
 }
 
 /*
- * Ranks take long to leave. That time is no wait, but it is part of the time of which a wait is a
- * share. This is so in the result for all ranks and in the result for each rank.
+ * Ranks take long to leave. That time is not a wait, but counts as part of the total time when the
+ * share of waits is computed. The result for all ranks and the result for each rank use the same
+ * definition.
  */
 static void test_one_definition(void **state)
 {

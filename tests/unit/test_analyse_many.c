@@ -129,7 +129,7 @@ static void come(struct model *m, int way, uint32_t i, uint32_t n, uint64_t t)
 	add(m, &x);
 }
 
-/* Return the number of executed blocks. The report has all processes. */
+/* Return the number of blocks that are executed for a model and its report. */
 static uint64_t work_of(int way, uint32_t n)
 {
 	struct report_env env = { .site = no_site,
@@ -161,7 +161,10 @@ static void grows_with_their_number(int way)
 {
 	uint64_t few = work_of(way, FEW), many = work_of(way, MANY);
 
-	/* Four times as many: 4 would be linear, 16 quadratic. */
+	/*
+	 * MANY is four times FEW, so the work grows by 4 if it is linear, and by 16 if it is
+	 * quadratic.
+	 */
 	assert_true(few > 20 * FEW);
 	if (many > 5 * few)
 		fail_msg("%u processes are %llu blocks of code, %u are %llu", FEW,

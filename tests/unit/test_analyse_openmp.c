@@ -172,7 +172,7 @@ static void test_unknown(void **state)
 	assert_false(times_at(&t, 300, &out));
 	end(&t);
 	/*
-	 * Waits in a region that has not ended are not attributed to a loss yet. They are most of
+	 * Waits in a region that has not ended are not attributed to a loss yet. They take most of
 	 * the time, so there is no result.
 	 */
 	begin(&t);

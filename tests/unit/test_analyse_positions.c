@@ -109,8 +109,8 @@ static void test_rounds(void **state)
 }
 
 /*
- * While a thread waits for the end of other threads, it is no member of the team. That time is not
- * part of its life.
+ * While a thread waits for the end of other threads, it is not a member of the team. That time is
+ * not part of its life.
  */
 static void test_away(void **state)
 {

@@ -29,8 +29,8 @@ static void test_part_of_the_time(void **state)
 }
 
 /*
- * An earlier version took a few cycles, which were counted in the kernel for a moment, and
- * extrapolated them to 2,483 cycles for a whole phase.
+ * If a counter ran for a tiny part of the time, its value is not extrapolated. An earlier version
+ * extrapolated the few cycles that the kernel had counted to 2,483 cycles for a whole phase.
  */
 static void test_hardly_ever(void **state)
 {

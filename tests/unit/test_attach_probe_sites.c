@@ -85,7 +85,7 @@ static void test_end_of_page(void **state)
 	assert_false(probe_sites_code_fits(AT(2, last + 1)));
 	assert_int_equal(add(&p, 10, AT(1, last + 1), 0, 0, &shared), 0);
 	assert_int_equal(add(&p, 11, AT(1, last + 1), 0, 0, &shared), 0);
-	/* The next page may not be readable. */
+	/* The next page may be unreadable. */
 	assert_int_equal(add(&p, 12, AT(1, last + 1), 0, 1, &shared), -EADDRINUSE);
 	assert_int_equal(add(&p, 12, AT(2, last), 7, 1, &shared), 0);
 	assert_int_equal(add(&p, 13, AT(1, last), 8, 2, &shared), 0);

@@ -39,7 +39,7 @@ static int collect(int result)
 	return err;
 }
 
-/* A rank that never connects is a time-out, whatever an earlier system call left in errno. */
+/* A rank that never connects leads to a time-out, whatever an earlier system call left in errno. */
 static void test_no_rank_connects(void **state)
 {
 	(void)state;

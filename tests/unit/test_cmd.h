@@ -128,7 +128,7 @@ static inline void cmd_forms(int (*cmd)(int argc, char **argv), const char *word
 }
 
 /*
- * Check that an HTML page is written in addition to the text. Without HTML support, and if the
+ * Check that an HTML page is written in addition to the text. If HTML is not supported, or if the
  * write fails, the command fails.
  */
 static inline void cmd_page(int (*cmd)(int argc, char **argv), const char *words)

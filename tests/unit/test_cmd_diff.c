@@ -84,7 +84,7 @@ static void test_regression(void **state)
 	assert_int_equal(diff("cont-1 non-1", NULL), 0);
 	/* In one recording no thread crossed a barrier, so there is no result. */
 	assert_int_equal(diff("--fail-above 25 cont-1 none", NULL), EXIT_FAILED);
-	/* There is no result for another program, either. */
+	/* The recordings are of different programs, so there is no result, either. */
 	assert_int_equal(diff("--fail-above 25 cont-1 other", &out), EXIT_FAILED);
 	assert_says(out, "\nNo regression above 25 % is proven.\n");
 	free(out);

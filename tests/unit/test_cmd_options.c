@@ -290,7 +290,10 @@ static void test_nearest(void **state)
 	assert_string_equal(option_nearest(COMMAND_TRACE, "ouput"), "output");
 	assert_string_equal(option_nearest(COMMAND_TRACE, "wtach"), "watch");
 	assert_string_equal(option_nearest(COMMAND_DIFF, "fail-over"), "fail-above");
-	/* Options of other commands are candidates too, but only if they are nearer. */
+	/*
+	 * Options of other commands are candidates too, but only if no option of this command is as
+	 * close.
+	 */
 	assert_string_equal(option_nearest(COMMAND_DIFF, "duratoin"), "duration");
 	assert_string_equal(option_nearest(COMMAND_SERIES, "lase"), "base");
 	assert_string_equal(option_nearest(COMMAND_TOP, "dealy"), "delay");

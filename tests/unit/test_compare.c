@@ -211,7 +211,7 @@ static void test_groups(void **state)
 	compare(r, 1, 1, &plain, &c);
 	assert_int_equal(c.match.ngroups, 1);
 	assert_near(find(&c, COMPARE_GROUP, NULL, "elapsed_ns")->ratio, 1.5, 1e-12);
-	/* The longest elapsed time of all. */
+	/* The run takes as long as its longest process or group. */
 	assert_near(find(&c, COMPARE_RUN, NULL, "elapsed_ns")->b, 30, 0);
 	assert_near(c.b.elapsed_ns, 30, 0);
 }
@@ -274,8 +274,8 @@ static void compare_one(struct recording *r, const struct compare_options *o, st
 }
 
 /*
- * There is one run on each side. All batches of B take 10 % longer, and every second batch differs
- * by 1 %. The expected values are worked out by hand.
+ * There is one run on each side. The batches of B take 9 % longer or 11 % longer, in equal number.
+ * The expected values are worked out by hand.
  */
 static void test_episodes(void **state)
 {
@@ -539,7 +539,7 @@ static void test_regression(void **state)
 	compare(r + 2, 1, 1, &o, &c);
 	assert_fields(&c, IS(regressions, 0), IS(suspects, 1));
 	compare_free(&c);
-	/* An improvement is no regression, and is reported as an improvement. */
+	/* An improvement is not a regression, and is reported as an improvement. */
 	o.fail_above = 0;
 	for (unsigned i = 0; i < 6; i++)
 		all[i] = &r[(i + 3) % 6].report;

@@ -19,11 +19,11 @@ static const char source[] = ASSEMBLED_MACROS
 	/* A worker calls a region at two positions: one for nested teams, one for other teams. */
 	"begin worker\n test %edi, %edi\n je 1f\n call *(%rsi)\nworker_1: mov %rax, %rdi\n jmp 2f\n"
 	"1: call *%rax\nworker_2: nop\n2: ret\nend worker\n"
-	/* A function that runs tasks, which are no regions. */
+	/* A function that runs tasks, which are not regions. */
 	"begin finish\n call *%rdi\nfinish_1: ret\nend finish\n"
 	/* A function that passes nothing to other threads. */
 	"begin alone\n push %rbx\n call *%rbx\nalone_1: pop %rbx\n ret\nend alone\n"
-	/* A function in which no probe can be attached behind the call. */
+	/* A function in which no probe can be attached after the call. */
 	"begin nowhere\n push %rbx\n call start\n call *%rbx\n"
 	".byte 0x0f, 0x1f, 0x44, 0, 0\n ret\nend nowhere\n"
 	/* A function that ends in a call that does not return. */
@@ -93,7 +93,7 @@ static const char arm_source[] = ASSEMBLED_MACROS
 	"begin other\n blr x1\nother_1: nop\n ret\nend other\n"
 	"begin finish\n blr x0\nfinish_1: ret\nend finish\n"
 	"begin alone\n blr x0\nalone_1: ret\nend alone\n"
-	/* A function in which no probe can be attached behind the call. */
+	/* A function in which no probe can be attached after the call. */
 	"begin nowhere\n bl start\n blr x0\n brk #1\n ret\nend nowhere\n"
 	".data\ndata: .quad 0\n"
 	".section .note.GNU-stack,\"\",@progbits\n";

@@ -906,7 +906,7 @@ static void test_hostile_lengths(void **state)
 		add_good(&m, CODE_VADDR);
 		expect_made(&m, whole + i, all ? 2 : 1, all ? 0 : 1, 0);
 	}
-	/* A section that ends after the file is no section. */
+	/* A section that extends beyond the end of the file is ignored. */
 	add_good(&m, CODE_VADDR);
 	expect_made(&m, 1ULL << 40, 0, 0, 0);
 }

@@ -68,7 +68,7 @@ static inline struct report_parts data_parts(uint64_t work)
 				      .faults = 3 };
 }
 
-/* Fill the counters of a phase of @work ns, at 3 GHz; the last one is multiplexed. */
+/* Fill the counters of a phase of @work ns, at 3 GHz; the last counter is multiplexed. */
 static inline void data_counters(struct report_counter c[DATA_COUNTERS], uint64_t work)
 {
 	c[0] = (struct report_counter){ "cycles", work * 3, 35290, false, 0, 0 };

@@ -394,7 +394,7 @@ static void test_quantities_whole(void **state)
 }
 
 /*
- * If there is no other blank, the line is broken between number and unit all the same. A word that
+ * If there is no other blank, the line is nevertheless broken between number and unit. A word that
  * only begins like a unit is not a unit.
  */
 static void test_quantities_too_wide(void **state)

@@ -276,8 +276,8 @@ static void test_unknown(void **state)
 }
 
 /*
- * If several threads are missing, the least likely to arrive decides the verdict: one that waits
- * for input from outside outweighs running threads.
+ * If several threads are missing, the least likely to arrive decides the verdict: a thread that
+ * waits for outside input outweighs running threads.
  */
 static void test_several(void **state)
 {
@@ -966,7 +966,7 @@ static void test_random(void **state)
 }
 
 /*
- * A random scene in which every thread can continue is no deadlock, whatever is known about the
+ * A random scene in which every thread can continue is not a deadlock, whatever is known about the
  * team.
  */
 static void test_healthy(void **state)

@@ -35,8 +35,8 @@ struct play {
 
 /*
  * Return the function of a site. Sites of the same hundred, such as 100 to 199, are in one
- * function. Below 10 the function is unknown. From 900 on the inlined function is unknown (*@exact
- * is false).
+ * function. Below 10 the function is unknown. At sites 900 and above the inlined function is
+ * unknown (*@exact is false).
  */
 static uint64_t function_of(void *ctx, uint32_t site, bool *exact)
 {
@@ -836,7 +836,7 @@ static void test_two_phases(void **state)
 {
 	struct play *p = *state;
 
-	/* Between none and all of the threads have arrived again by the second waking. */
+	/* By the second waking, 0 to 4 threads have arrived again. */
 	for (uint32_t back = 0; back <= 4; back++) {
 		p->object += 0x1000;
 		for (uint32_t i = 0; i < 40; i++)
@@ -909,8 +909,8 @@ static void test_two_phases_in_a_tight_loop(void **state)
 }
 
 /*
- * Two barriers are in one function. Threads work between them, so the second barrier is no second
- * phase of the first.
+ * Two barriers are in one function. Threads work between them, so the second barrier is not a
+ * second phase of the first.
  */
 static void test_no_second_phase(void **state)
 {
@@ -1096,7 +1096,7 @@ static bool not_compact(void *ctx, uint32_t wait, uint32_t wake)
 }
 
 /*
- * One thread starts the others in the function where they wait. This is no barrier, but it is
+ * One thread starts the others in the function where they wait. This is not a barrier, but it is
  * reported as possible.
  */
 static void test_start_signal(void **state)
@@ -1150,7 +1150,7 @@ static void test_one_end(void **state)
 
 /*
  * Threads take from a queue and put into the queue, and both are inlined in one function. This is
- * no barrier, whichever thread wakes.
+ * not a barrier, whichever thread wakes.
  */
 static void test_one_code(void **state)
 {
@@ -1163,7 +1163,7 @@ static void test_one_code(void **state)
 /*
  * As in test_one_end(), but always with the same waker. At the first object, some waits are known
  * to be in the function that wakes, so it is a barrier. At the second object, no wait is known to
- * be there.
+ * be in that function.
  */
 static void test_one_end_one_waker(void **state)
 {
@@ -1451,7 +1451,7 @@ static void test_original_comes_later(void **state)
 	check_unseen(p, 3, 0);
 }
 
-/* The object was no barrier, so nothing is missing. */
+/* The object was not a barrier, so nothing is missing. */
 static void test_unseen_of_no_barrier(void **state)
 {
 	struct play *p = *state;

@@ -234,7 +234,7 @@ static void test_out_of_order(void **state)
 
 /*
  * Once the watermark has passed, missing records count as lost at once. If such a record arrives
- * later all the same, it no longer counts as lost.
+ * after all, it no longer counts as lost.
  */
 static void test_later_than_the_watermark(void **state)
 {
@@ -328,7 +328,7 @@ static void test_made_again(void **state)
 
 /*
  * A thread abandoned the old barrier, so its last episode never ended. A new barrier at this
- * address begins all the same.
+ * address begins nevertheless.
  */
 static void test_made_again_unfinished(void **state)
 {
@@ -398,8 +398,8 @@ static void test_made_again_for_more(void **state)
 }
 
 /*
- * A thread that abandoned an earlier barrier, and never left it, is no member of the episodes of a
- * later barrier with the same count.
+ * A thread that abandoned an earlier barrier, and never left it, is not a member of the episodes of
+ * a later barrier with the same count.
  */
 static void test_made_again_twice(void **state)
 {
@@ -574,8 +574,8 @@ static void test_process_shared(void **state)
 
 /*
  * Processes may share memory. A thread that was alone at a shared barrier may have crossed it with
- * other processes. This does not apply if an episode there had enough threads of its own process,
- * so only the crossing at 0x7000 counts.
+ * other processes. This is ruled out if an episode at that barrier had enough threads of the same
+ * process. So only the crossing at 0x7000 counts.
  */
 static void test_unmet(void **state)
 {
@@ -653,7 +653,7 @@ static void cross_by_hand(struct run *r, uint32_t tid, uint32_t count, uint64_t 
 
 /*
  * Two threads were seen at a user-defined barrier with a reported count of two. Then a third thread
- * crosses with them. So the count was wrong: the threads do not cross in pairs, in turn.
+ * crosses with them. So the count was wrong: the threads do not take turns to cross in pairs.
  */
 static void test_more_than_were_seen(void **state)
 {

@@ -541,8 +541,8 @@ static void test_all_at_once(void **state)
 	assert_int_equal(p->last->depart_ns - p->last->arrive_ns, 7 * MS);
 	assert_int_equal(p->last->members[0].arrive_ns - p->last->arrive_ns, 3 * MS);
 	/*
-	 * This thread ends after the wait is over. Its arrival counts as at the departure, because
-	 * it cannot be later.
+	 * This thread ends after the wait is over. Its arrival time is set to the departure time,
+	 * because it cannot be later.
 	 */
 	assert_int_equal(p->last->members[2].arrive_ns, p->last->depart_ns);
 	assert_int_equal(forkjoin_untold(p->f), 0);
@@ -571,7 +571,7 @@ static void test_all_with_leftovers(void **state)
 	assert_int_equal(p->last->depart_ns - began, 4 * MS + 5);
 	assert_int_equal(p->last->members[0].arrive_ns - began, 2 * MS);
 	assert_int_equal(p->last->members[1].arrive_ns - began, 4 * MS + 5);
-	/* A wait when there are no threads to join has another purpose, and is no round. */
+	/* A wait when there are no threads to join has another purpose, and is not a round. */
 	wait_for_all(p, 10);
 	assert_int_equal(p->fate[p->next - 1], DROPPED);
 }
@@ -606,8 +606,8 @@ static void test_all_come_last(void **state)
 }
 
 /*
- * A thread runs on after a scope. It is no member of a later scope. The scope that it outlives is
- * not reported.
+ * A thread runs on after a scope. It is not a member of a later scope. The scope that it outlives
+ * is not reported.
  */
 static void test_all_but_one(void **state)
 {

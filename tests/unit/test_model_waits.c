@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check what is found out from a wait that follows an arrival: the episode, the number of threads,
- * and the latest possible arrival.
+ * Check what a wait that follows an arrival shows: the episode, the number of threads, and the
+ * latest possible arrival.
  */
 #include "model/waits.h"
 #include "test_model_util.h"

@@ -238,8 +238,8 @@ static void count(struct node *nodes, uint32_t n, struct tally *out, struct merg
 /*
  * Make one run of @n ranks that cross FEW times at each of two communicators, in phases of up to
  * @phase_ns. A rank leaves up to @leave_ns after the release, which limits the precision of its
- * clock. @lost records of the last rank are missing, from number 5 on. If @numbered, the numbers of
- * the remaining records show the loss.
+ * clock. @lost records of the last rank are missing, beginning with number 5. If @numbered, the
+ * numbers of the remaining records show the loss.
  */
 static void run_of(struct node *nodes, uint32_t n, uint64_t seed, uint64_t phase_ns,
 		   uint64_t leave_ns, uint32_t lost, bool numbered)
@@ -275,7 +275,7 @@ static void run_of(struct node *nodes, uint32_t n, uint64_t seed, uint64_t phase
 
 /*
  * The clocks can be aligned to a millisecond at best, and episodes follow each other faster than
- * that. Each episode is found all the same.
+ * that. Each episode is nevertheless found.
  */
 static void test_uncertain_clocks(void **unused)
 {
@@ -314,7 +314,7 @@ static void test_late_rank(void **unused)
 	assert_fields(&got, IS(wrong, 0), IS(complete, FEW * COMMS));
 }
 
-/* Records are missing in the middle. From there on, episodes are matched by time. */
+/* Records are missing in the middle of the recording. Later episodes are matched by time. */
 static void test_lost_records(void **unused)
 {
 	struct node nodes[NODES] = { { .tgid = 100 },

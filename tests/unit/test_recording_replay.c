@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Check that a model and a second model, which is fed from a recording of the first one's input,
- * give the same results.
+ * Feed a second model from a recording of the first model's input, and check that both give the
+ * same results.
  */
 #include "test_model_sim.h"
 

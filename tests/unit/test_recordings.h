@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Small constructed reports, as of several recordings of a program, for the tests of comparisons.
+ * Small constructed reports, as if of several recordings of a program, for the tests of
+ * comparisons.
  */
 #ifndef TEST_RECORDINGS_H
 #define TEST_RECORDINGS_H

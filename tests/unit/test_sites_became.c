@@ -157,7 +157,7 @@ static void test_there(void **state)
 }
 
 /*
- * The child's mappings were not read in time. The code of its first program is known all the same,
+ * The child's mappings were not read in time. The code of its first program is nevertheless known,
  * and is not confused with the code of the program that it executed later.
  */
 static void test_another(void **state)
@@ -179,8 +179,8 @@ static void test_another(void **state)
 }
 
 /*
- * The child's mappings were read in time, and once more too late. The mappings that were read first
- * stay.
+ * The child's mappings were read in time. Then they are read again, too late. The mappings that
+ * were read first stay.
  */
 static void test_later(void **state)
 {

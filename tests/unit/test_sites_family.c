@@ -46,7 +46,7 @@ static void test_table(void **state)
 	assert_null(family_kind_name(SBT_KINDS));
 }
 
-/* A library is known by the beginning of its file name, also where a package renamed it. */
+/* A library is known by the beginning of its file name, even if a package renamed it. */
 static void test_libraries(void **state)
 {
 	static const struct {
@@ -154,7 +154,7 @@ static void test_glibc_before_2_25(void **state)
 	assert_int_equal(t.count, 4);
 	t = read_pthread(FAMILY_LIBC_GLIBC, 0, 2);
 	assert_fields(&t, IS(known, true), IS(count, 2));
-	/* More threads left than the count, so this is no barrier. */
+	/* More threads left than the count, so this is not a barrier. */
 	assert_false(read_pthread(FAMILY_LIBC_GLIBC, 5, 4).known);
 	assert_false(read_pthread(FAMILY_LIBC_GLIBC, 1, 0x80000000u).known);
 }

@@ -354,7 +354,7 @@ static void test_shared_with_parent(void **state)
 	munmap(pages, 1 << 16);
 }
 
-/* The inherited memory of a forked process is read when it begins. */
+/* The inherited memory of a forked process is read when the process begins. */
 static void test_see_inherited(void **state)
 {
 	char *pages = shared_pages(NULL);

@@ -729,8 +729,8 @@ static void test_chain(void **state)
 	assert_true(stack_frame_pointer_step(&sample, &regs, &caller));
 	assert_int_equal(caller.value[STACK_PC], 0x2222);
 	/*
-	 * The caller's stack pointer must be higher. A lower one is refused, and also the same one,
-	 * except in the innermost frame.
+	 * The caller's stack pointer must be higher. A lower stack pointer is refused. An equal
+	 * stack pointer is accepted only in the innermost frame.
 	 */
 	assert_false(stack_grows(&caller, &regs));
 	assert_false(stack_grows(&regs, &regs));

@@ -10,7 +10,10 @@
 #include "test_check.h"
 #include "target/look.h"
 
-/* The fields of /proc/PID/stat from the parent on. The 22nd field of the file is the start time. */
+/*
+ * The fields of /proc/PID/stat that begin with the parent. The 22nd field of the file is the start
+ * time.
+ */
 #define NUMBERS "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 777 20 21 22"
 
 static void stat_is(const char *text, const char *comm, char state)

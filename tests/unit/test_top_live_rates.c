@@ -171,8 +171,8 @@ static void test_barriers_appear(void **state)
 }
 
 /*
- * The rows of a process disappear some seconds after its end, and another process with its number
- * is distinct.
+ * The rows of a process disappear some seconds after its end, and another process that reuses its
+ * number has its own rows.
  */
 static void test_pid_again(void **state)
 {

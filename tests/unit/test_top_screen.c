@@ -331,7 +331,7 @@ static void test_filter(void **state)
 	assert_row(s, 1, "slave_sort");
 	draw(s, 80, 24, &l);
 	assert_says(l.text.s, "filter: RADIX_");
-	/* While a filter is typed, letters are no commands. */
+	/* While a filter is typed, letters are not commands. */
 	type(s, "q");
 	row = row_of(s, 0);
 	assert_non_null(row);

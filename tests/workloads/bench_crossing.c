@@ -29,9 +29,9 @@ static void *back_to_back(void *arg)
 	word_wait(&gate, 1);
 	for (round = 0;; round++) {
 		/*
-		 * The leader reads the clock in some of the rounds. It stores the number of the
-		 * last round before it arrives there, so each thread that departs from that round
-		 * sees the number.
+		 * The leader reads the clock in some of the rounds. Before it arrives at the last
+		 * round, it stores the number of that round. So each thread that departs from the
+		 * round sees the number.
 		 */
 		if (leader && round % 16 == 0 && last_round == FOREVER &&
 		    now_ns() - start_ns >= seconds * NSEC_PER_SEC)

@@ -51,8 +51,8 @@ static void meet(void)
 }
 
 /*
- * The first thread stores the number of the last round before it arrives there. The other threads
- * see the number when they have departed from that round.
+ * Before the first thread arrives at the last round, it stores the number of that round. The other
+ * threads see the number when they have departed from the round.
  */
 static void *body(void *arg)
 {

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The sbt-trace authors
 //
 // Measures the cost of a call that follows other work. In each of R rounds, a thread works for U
-// microseconds on B bytes of memory, then crosses a pthread barrier alone, which is timed. Prints
-// one JSON object: the mean time of these calls, ns, and their number. Calls of more than 50 us
-// were interrupted by another thread, and are left out.
+// microseconds on B bytes of memory, then crosses a pthread barrier alone. Prints one JSON object:
+// the mean time of a crossing, ns, and their number. Crossings of more than 50 us were interrupted
+// by another thread, and are left out.
 #include "common.h"
 
 #include <getopt.h>

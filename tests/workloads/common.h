@@ -200,7 +200,7 @@ static inline void word_add(uint32_t *word, uint32_t value)
 }
 
 /*
- * Wait until the kernel shows the thread asleep. A thread on its way to a barrier then waits in it.
+ * Wait until the kernel shows the thread asleep. If it was on its way to a barrier, it waits there.
  */
 static inline void wait_until_asleep(pid_t tid)
 {

@@ -92,8 +92,8 @@ static void call_copy(void)
 }
 
 /*
- * Write one ret at a different offset of each page. The other bytes are breakpoints, as compilers
- * fill gaps.
+ * Write one ret at a different offset of each page. The other bytes are breakpoints, with which
+ * compilers fill gaps.
  */
 static void make_code(void)
 {

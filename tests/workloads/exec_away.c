@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * exec_away TIMES ROUNDS: four threads cross a barrier ROUNDS times. Then one of them, not the
- * first, executes the program again at once. This ends the other threads wherever they are, also on
- * their way out of the barrier. It is repeated TIMES times. In the last program, all threads end by
- * themselves.
+ * first, executes the program again at once. This ends the other threads wherever they are, even on
+ * their way out of the barrier. All this is repeated TIMES times. In the last program, all threads
+ * end by themselves.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Crosses a barrier and executes the next program at once, so that a tracer that examines the
-// process finds another program: exec_on N NEXT OTHER executes NEXT with N - 1 OTHER NEXT, until N
+// Crosses a barrier and executes the next program at once, so that a tracer that then examines the
+// process finds the next program: exec_on N NEXT OTHER executes NEXT with N - 1 OTHER NEXT, until N
 // is 1. It is built with different function names (MEMBER) and code addresses (PAD), and with a
 // wait function in a library (WAIT).
 //

@@ -42,7 +42,7 @@ static void destroy(object *o, int turn)
 		o->turn[turn]->~Barrier();
 }
 
-/* Return the index of the barrier, of the two, that this thread crosses next. */
+/* Return which of the two barriers this thread crosses next, as an index. */
 static int next_turn(const object *o)
 {
 	static thread_local unsigned int uses[GEN_MAX_OBJECTS];

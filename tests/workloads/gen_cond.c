@@ -113,7 +113,7 @@ ONE_COPY static int meet_after(struct bar *b)
 }
 
 /*
- * Only waiters of the old generation can be waiting, so no thread of the next one gets their
+ * Only waiters of the old generation can be waiting, so no thread of the next generation gets their
  * signals.
  */
 ONE_COPY static int meet_signals(struct bar *b)

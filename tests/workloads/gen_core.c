@@ -231,8 +231,8 @@ static void run_rounds(uint32_t index)
 			}
 		}
 		/*
-		 * Worker 0 stores the number of the last round before it arrives there. So each
-		 * thread that departs from that round sees the number.
+		 * Before worker 0 arrives at the last round, it stores the number of that round. So
+		 * each thread that departs from the round sees the number.
 		 */
 		if (index == 0 && shared->last_round == GEN_FOREVER && gen_time_is_up())
 			__atomic_store_n(&shared->last_round, round, __ATOMIC_RELEASE);

@@ -103,7 +103,7 @@ static void wake_all(struct bar *b, uint32_t now)
 		break;
 	case REQUEUE:
 		/*
-		 * The fourth argument is the number of waiters to requeue, the last one the
+		 * The fourth argument is the number of waiters to requeue. The last argument is the
 		 * expected value of the word.
 		 */
 		futex(&b->sense, FUTEX_CMP_REQUEUE, 1, (const struct timespec *)INT_MAX, &b->second,

@@ -3,8 +3,8 @@
 //
 // Hand-written barriers on std::atomic<>::wait() and notify_all(): hand_atomic THREADS ROUNDS
 // [LATE]. The generation is a std::atomic<int>, which threads wait on directly. With WIDE it is a
-// std::atomic<long>, for which threads wait on a table of the library. LATE: the thread that always
-// arrives last; without it, another thread does each time.
+// std::atomic<long>, for which threads wait in a table of the library. LATE: the thread that always
+// arrives last; without LATE, a different thread does each time.
 #include <atomic>
 #include <chrono>
 #include <cstdio>

@@ -150,7 +150,7 @@ static void *on_cpu(void *arg)
 }
 
 /*
- * The late thread waits for this thread, which waits for two others: for a long time for the first.
+ * The late thread waits for this thread. This thread waits for two others: longer for the first.
  */
 static void *middle(void *arg)
 {

@@ -253,7 +253,7 @@ static bool slow(uint32_t member)
 	return false;
 }
 
-/* One thread works while it holds a lock that another one needs. */
+/* One thread works while it holds a lock that another thread needs. */
 static bool slow_lock(uint32_t member)
 {
 	if (member == 1) {
@@ -271,7 +271,7 @@ static bool slow_lock(uint32_t member)
 	return false;
 }
 
-/* Two threads lock in opposite order. Without the second lock, each one releases the first. */
+/* Two threads lock in opposite order. If a thread waits too long, it releases its first lock. */
 ONE_COPY static bool give_way(uint32_t member)
 {
 	uint64_t until = now_ns() + seconds * NSEC_PER_SEC;

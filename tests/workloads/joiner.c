@@ -4,7 +4,7 @@
 // Threads that are created and joined, with known loads: thread i sleeps for i + 1 steps. joiner
 // WAY [WORKERS [ROUNDS]]
 //   rounds    each round creates new workers and joins them; the last one has most work
-//   rotating  in each round another worker has most work
+//   rotating  in each round a different worker has most work
 //   serial    as `rounds`, and main sleeps for four steps between the rounds
 //   part      as `rounds`, and main has as much work as the first worker before it joins
 //   meet      the workers of a round cross a barrier three times

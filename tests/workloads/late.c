@@ -38,7 +38,7 @@ enum mode {
 	PAGES, /* fresh anonymous memory */
 	FILE_PAGES, /* pages of a file that must be read from disk */
 	SLEEP,
-	RELEASE, /* a competitor takes its CPU as it leaves the previous barrier */
+	RELEASE, /* a competitor takes the thread's CPU at the previous barrier */
 	THROTTLE, /* by the quota of its cgroup */
 	MIX_SLEEP_WORK,
 	MIX_LOCK_PIPE,
@@ -445,8 +445,8 @@ static uint64_t inject(struct worker *w, struct entry *e)
 }
 
 /*
- * Two threads alternate. The last arriver has the other thread's CPU taken as it releases it. So
- * the other thread is late in the next round. Only the first round needs another reason.
+ * Two threads alternate. Before the last arriver releases the other thread, a competitor takes that
+ * thread's CPU. So that thread is late in the next round. Round 0 needs another reason.
  */
 static void release_late(struct worker *w, uint32_t round)
 {
@@ -484,8 +484,8 @@ ONE_COPY static void cross(struct entry *e)
 }
 
 /*
- * CPU time that a reason costs in passing is subtracted from the work, so that the late thread is
- * late for this reason only.
+ * CPU time that a reason costs as a side effect is subtracted from the work, so that the late
+ * thread is late for this reason only.
  */
 static void phase(struct worker *w, uint32_t round)
 {

@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The sbt-trace authors
 //
 // Ranks that hang because their calls do not match: mpi_mismatch KIND. After some barriers the last
-// rank calls another collective than the others (bcast, reduce, allreduce), or waits for a message
-// that rank 0 does not send (recv). Or all ranks wait for messages of each other in a cycle (cycle,
-// ssend, sendrecv, irecv). With "pingpong" nothing hangs: two ranks exchange messages all the time,
-// and are mostly in MPI_Recv(). Prints "# member RANK PID" for each rank.
+// rank calls a different collective from the others (bcast, reduce, allreduce), or waits for a
+// message that rank 0 does not send (recv). Or all ranks wait for messages of each other in a cycle
+// (cycle, ssend, sendrecv, irecv). With "pingpong" nothing hangs: two ranks exchange messages all
+// the time, and are mostly in MPI_Recv(). Prints "# member RANK PID" for each rank.
 #include "common.h"
 
 #include <mpi.h>
@@ -47,7 +47,7 @@ ONE_COPY static void circle(const char *kind, int rank, int size)
 	} else if (!strcmp(kind, "sendrecv")) {
 		/*
 		 * Each rank sends to the next, and waits for a message that the next rank sends to
-		 * another one.
+		 * another rank.
 		 */
 		MPI_Sendrecv(&mine, 1, MPI_INT, next, 7, /* HERE: sendrecv */
 			     &theirs, 1, MPI_INT, next, 7,

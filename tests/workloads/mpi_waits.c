@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Ranks that wait for each other in other calls than barriers: mpi_waits KIND ROUNDS [silent]. In
+// Ranks that wait for each other in calls other than barriers: mpi_waits KIND ROUNDS [silent]. In
 // each round rank 0 sleeps for 2 ms, and the other ranks wait for it in a call of that kind. Then
 // each rank sleeps for 4 ms, and all cross a barrier. Kinds: recv, wait, bcast, gather, scatter,
 // sendrecv; built with -DMAKERS: create_group and shared_window. With "silent" the ranks cross no

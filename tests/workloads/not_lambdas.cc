@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// This is no barrier: one thread repeatedly fills a queue and wakes all threads that take from it:
+// Not a barrier: one thread repeatedly fills a queue and wakes all threads that take from it:
 // not_lambdas [CONSUMERS ITEMS]. Both functions are lambdas, to which compilers give the same name:
 // operator().
 #include <condition_variable>

@@ -13,11 +13,11 @@
 //   each      using the result of a thread takes longer than joining it
 //   polled    pthread_tryjoin_np
 //   logger    a thread that stays is created with those of the first round
-//   shuffled  joined in another order, long after all have ended
+//   shuffled  joined in a different order, long after all have ended
 //   nested    each created thread creates two threads of its own, twice
 //   several   three threads create and join at the same time
 //   timed     pthread_timedjoin_np, repeatedly
-//   unequal   another number of threads in each round
+//   unequal   a different number of threads in each round
 //   cancelled the joined threads were cancelled
 //   meeting   the threads and their creator also cross a barrier
 //   spread    each thread is joined by its own call
@@ -207,7 +207,7 @@ static void several(pthread_t *threads)
 {
 	make_all(threads, 3, own_rounds);
 	join_all(threads, 3);
-	told = 3 * (uint64_t)rounds + 1; /* and that of the three: the call is known by then */
+	told = 3 * (uint64_t)rounds + 1; /* + 1: these three, joined by a call known by then */
 }
 
 static void join_in_time(pthread_t thread)

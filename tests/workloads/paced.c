@@ -3,10 +3,10 @@
 //
 // Threads with known times between barriers: paced ROUNDS HOW TURN MICROSECONDS... runs one thread
 // for each of the times. HOW: s (sleep), b (burn CPU time), or one such letter for each thread.
-// TURN 1: the times rotate, so that another thread is late in each round; TURN 0: each thread keeps
-// its time. PACED_ALONE, PACED_FIRST and PACED_TAIL are microseconds of sleep: of the main thread
-// before the others begin, of each thread before its first round, and of each thread after its
-// last. PACED_CALLS 2: two call sites of the barrier alternate.
+// TURN 1: the times rotate, so that a different thread is late in each round; TURN 0: each thread
+// keeps its time. PACED_ALONE, PACED_FIRST and PACED_TAIL are microseconds of sleep: of the main
+// thread before the others begin, of each thread before its first round, and of each thread after
+// its last. PACED_CALLS 2: two call sites of the barrier alternate.
 #include "common.h"
 
 #include <pthread.h>

@@ -43,8 +43,8 @@ static inline void ask(uint32_t me, uint32_t owner, size_t bytes)
 }
 
 /*
- * Return the first of @size elements that thread @i of @n has in a block distribution. With @i =
- * @n, return their number.
+ * Return the first of @size elements that thread @i of @n has in a block distribution. If @i is @n,
+ * return @size.
  */
 static uint32_t first_of(uint32_t size, uint32_t n, uint32_t i)
 {

@@ -3,7 +3,7 @@
 /*
  * shm_again PAIRS ROUNDS [file]: pairs of children run one after the other. Each pair has a barrier
  * in shared memory of its own, always at the same address. The memory is an anonymous page or, with
- * "file", another page of one file. The children end soon. Prints "pair PID PID" for each pair.
+ * "file", a different page of one file. The children end soon. Prints "pair PID PID" for each pair.
  */
 #include <pthread.h>
 #include <stdio.h>

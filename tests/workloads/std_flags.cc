@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Waits of C++20 that are no barriers: four threads wait for a std::atomic<bool>, a
+// Waits of C++20 that are not barriers: four threads wait for a std::atomic<bool>, a
 // std::atomic_flag and a std::atomic<int> to change, 20 times, each time in a new set of objects.
 #include <atomic>
 #include <chrono>

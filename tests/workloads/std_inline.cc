@@ -6,9 +6,9 @@
 //   COMPLETION  std::barrier with a completion function, one call
 //   MIXED       std::barrier, two calls: one is inlined, the other calls a function
 //   LATCH       std::latch, a new one for each round
-// std_inline THREADS ROUNDS [LATE]: thread LATE is late in each round; without it, another thread
-// is each time. Prints, by its own clock, the number of episodes, and the sum of all waits up to
-// the last arrival.
+// std_inline THREADS ROUNDS [LATE]: thread LATE is late in each round; without LATE, a different
+// thread is late each time. Prints, by its own clock, the number of episodes, and the sum of all
+// waits up to the last arrival.
 #include <algorithm>
 #include <barrier>
 #include <chrono>

@@ -10,7 +10,7 @@
 //            mixed     thread 0 uses arrive_and_wait()
 //            latch     count_down(), work, wait(): a latch for each round
 //            early     no thread waits: all begin their work at the same time, and none is late
-//     LATE   the thread that works 4 ms longer before it arrives; -1: another one in each round
+//     LATE   the thread that works 4 ms longer before it arrives; -1: a different one in each round
 #include <barrier>
 #include <chrono>
 #include <cstdio>

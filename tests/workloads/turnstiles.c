@@ -14,7 +14,7 @@
 //     several  as `chain`, with two barriers that are passed to one function
 //     lock     a semaphore is a lock, held while a thread works: no barrier
 //     pool     one thread starts the others by posting for each, and waits for them: no barrier
-//   LATE: the thread that is always late; -1 (default): another thread each time
+//   LATE: the thread that is always late; -1 (default): a different thread each time
 // Prints "episodes N" at the end.
 #include <errno.h>
 #include <pthread.h>

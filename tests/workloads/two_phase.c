@@ -5,12 +5,12 @@
 //   two_phase KIND THREADS ROUNDS [LATE [SPINS]]
 //     down       one condition variable: the counter decreases, and increases again
 //     stay       one condition variable: no thread leaves before all have arrived
-//     unlocked   as `stay`, but both wakings are made after the mutex was unlocked
+//     unlocked   as `stay`, but both wake-ups follow after the mutex is unlocked
 //     timed      as `down`, with waits of 300 microseconds
 //     sense      two condition variables alternate: the counter increases in one episode, and
 //                decreases in the next
 //     halves     two functions, each with its own counter and condition variable
-//     turnstile  semaphores: the last thread opens a turnstile for all, and a second one behind it
+//     turnstile  semaphores: the last thread opens a turnstile for all, and then a second turnstile
 //     same       semaphores: two turnstiles that each thread opens for the next
 //   LATE: the thread that is always late; -1 (default): a random one, -2: each in turn
 //   SPINS: polls of the counter before each wait

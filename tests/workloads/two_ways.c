@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// Two kinds of barrier in one program. Threads repeat the hot ones as fast as they can, and after a
-// fixed time all threads cross an OpenMP barrier. The hot ones, by --hot:
+// Hot and cold barriers in one program. Threads cross the hot ones as fast as they can, and after a
+// fixed time all threads cross an OpenMP barrier, the cold one. The hot ones, by --hot:
 //   own    each thread's own pthread barrier, which counts 1
 //   cond   all threads cross on a condition variable, CONDS times per round and no more
 //   phase  each thread ends a phase of its own, by a marker

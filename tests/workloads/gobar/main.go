@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 
-// Two goroutines, each locked to a thread, cross a barrier through cgo and let their stacks grow
-// and be copied in between: what a return probe in a Go function would not survive.
+// Two goroutines, each locked to a thread, cross a barrier through cgo. Between crossings
+// their stacks grow and are copied, which a return probe in a Go function would not survive.
 //
-// Known answer: 300 episodes of 2 threads at cross() in C. With --wait-start it begins when a line has come.
+// Known answer: 300 episodes of 2 threads at cross() in C. With --wait-start it first reads a line.
 package main
 
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 //
-// The program of figures 3.3 and 3.4 of the thesis as they print it: it must compile unchanged.
+// The program of figures 3.3 and 3.4 of the thesis, as printed there: it must compile unchanged.
 // Known answer: three episodes of two threads, an anonymous barrier, "End initialization" and
 // "End multiplication"; the threads are numbered 0 and 1. Line breaks and names are the thesis's.
 // clang-format off
