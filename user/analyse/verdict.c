@@ -791,7 +791,7 @@ static bool verdict_special(struct report_process *p, const struct report_barrie
 		       "lost there is unknown.");
 		return true;
 	}
-	/* This is a group with processes that were not recorded from their start on. */
+	/* This is a group with processes that were not recorded from their start. */
 	if (p->counted_from_ns != REPORT_UNKNOWN && p->episodes && isnan(p->efficiency.parallel) &&
 	    !p->processes) {
 		add_lost(t, p, top, share);
@@ -1051,7 +1051,7 @@ static void classify_process(struct report_process *p, const struct report_barri
 				 : advice(p->pattern));
 }
 
-/* Append that figures count from the first recorded crossing. */
+/* Append a sentence: the figures count from the first recorded crossing. */
 static void verdict_late(struct report_process *p)
 {
 	size_t n = strlen(p->verdict);
@@ -1069,7 +1069,10 @@ void verdict_process(struct report_process *p, const struct report_barrier *top,
 	bool known = p->episodes && !p->tasks && !p->unmet;
 
 	p->wait_share = known ? waiting_share(p) : NAN;
-	/* Time lost at a barrier that processes share is not only in this process's phases. */
+	/*
+	 * At barriers that processes share, the lost time also belongs to phases of other
+	 * processes. The imbalance of this process alone is then unknown.
+	 */
 	p->imbalance = known && !p->meets_others && p->phase_thread_ns
 			       ? fmin(1, (double)p->phase_wait_ns / (double)p->phase_thread_ns)
 			       : NAN;

@@ -312,7 +312,7 @@ static void add_trial(struct doctor *d, const struct doctor_facts *x)
 		return;
 	}
 	if (x->trial_signal)
-		snprintf(f->found, sizeof(f->found), "loading them was ended by signal %d",
+		snprintf(f->found, sizeof(f->found), "signal %d ended the process that loaded them",
 			 x->trial_signal);
 	else if (x->trial == DOCTOR_UNSEEN)
 		snprintf(f->found, sizeof(f->found), "loaded by %s; %s", x->method,

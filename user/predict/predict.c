@@ -17,7 +17,7 @@
 #define LITTLE 0.02
 /* A phase is limited by sleep if it would be shorter by more than this share without sleep. */
 #define MOST   0.5
-/* A phase in which fewer threads than this compute on average is serial. */
+/* A phase is serial if, on average, fewer threads than this compute in it. */
 #define SERIAL 1.25
 
 /* --- changed inputs --------------------------------------------------------------------------- */

@@ -328,8 +328,8 @@ static uint64_t before_message(const struct phase *p, const struct model_message
 }
 
 /*
- * Make a step from each message in a phase from @begin_ns to @end_ns, with the computing before the
- * message. Subtract that computing from @p. Put a delay before all messages, because it is unknown
+ * For each message in the phase from @begin_ns to @end_ns, add a step with the computing before the
+ * message. Subtract this computing from @p. Put a delay before all messages, because it is unknown
  * when the delay occurred. Return 0 or -errno.
  */
 static int add_messages(struct predict_feed *f, struct feed_thread *t, uint32_t index,

@@ -176,9 +176,9 @@ static void warn_of_input(struct notes *n, const struct predict_facts *f)
 
 	if (counts(f, f->lock_ns))
 		WARN(n,
-		     "Threads waited %s for locks (%.0f %% of their computing time), which is left "
-		     "out. The predicted times are too short by their lock waits on the target, "
-		     "and the order of events could change.",
+		     "Threads waited %s for locks (%.0f %% of their computing time). These waits are "
+		     "left out, so the predicted times are too short by the lock waits on the "
+		     "target, and the order of events could change.",
 		     time_of(t, f->lock_ns),
 		     100 * (double)f->lock_ns / fmax((double)f->computing_ns, 1));
 	if (f->tasks)
@@ -196,7 +196,7 @@ static void warn_of_input(struct notes *n, const struct predict_facts *f)
 	if (f->ambiguous)
 		WARN(n,
 		     "The members of %llu episode%s are a guess (more threads than the barrier's "
-		     "count): other threads could meet on the target.",
+		     "count): on the target, other threads could be the members.",
 		     (unsigned long long)f->ambiguous, plural(f->ambiguous));
 	if (f->left_out)
 		WARN(n,
@@ -216,7 +216,7 @@ static void warn_of_input(struct notes *n, const struct predict_facts *f)
 		     "Record without --no-causes.",
 		     time_of(t, f->wall_ns));
 	if (counts(f, f->unattributed_ns))
-		WARN(n, "%s could not be attributed, and is left out.",
+		WARN(n, "%s of thread time could not be attributed, and is left out.",
 		     time_of(t, f->unattributed_ns));
 }
 
@@ -278,7 +278,7 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 		       "the computing.",
 		       time_of(t, f->cost_ns));
 	else
-		ASSUME(n, "The cost of tracing is unknown, and still in the computing times.");
+		ASSUME(n, "The cost of tracing is unknown, and computing times still include it.");
 	ASSUME(n, "Waiting for a CPU here (%s) is dropped.", time_of(t, f->runq_ns));
 	if (f->delay_ns)
 		ASSUME(n,
@@ -302,7 +302,7 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 	if (f->detached)
 		ASSUME(n,
 		       "%u process%s not traced to %s end (--cost-limit): the prediction is for "
-		       "the traced time only, as if the run had ended with it.",
+		       "the traced time only, as if the run had ended then.",
 		       f->detached, f->detached == 1 ? " was" : "es were",
 		       f->detached == 1 ? "its" : "their");
 	if (f->detached_parts)
