@@ -356,8 +356,8 @@ static const char *advice(enum report_pattern pattern)
 		return "The last arriver changes each time, so redistributing the work will not "
 		       "help: use fewer barriers, or dynamic scheduling.";
 	case REPORT_MIXED_LOSS:
-		return "Some threads are late more often, and the late threads change as well: "
-		       "redistribute the work first, then try fewer barriers or dynamic "
+		return "Some threads are late more often than others, and the late threads change "
+		       "as well: redistribute the work first, then try fewer barriers or dynamic "
 		       "scheduling.";
 	case REPORT_COSTLY:
 		return "The barrier itself is expensive: use fewer or cheaper barriers, longer "
@@ -394,8 +394,8 @@ static const char *await_advice(enum model_doing doing)
 		return ADVICE_AWAIT "waits for a lock or a third thread: look at the lock's "
 				    "holder, or at the third thread.";
 	case MODEL_DOING_BLOCKED + MODEL_BLOCKED_IO:
-		return ADVICE_AWAIT "waits for I/O: start the I/O earlier, or look at its other "
-				    "end.";
+		return ADVICE_AWAIT "waits for I/O: start the I/O earlier, or look at the "
+				    "thread at the other end.";
 	default:
 		return "The late threads wait inside the phase until another thread wakes them: "
 		       "look at what delays that thread, or start it earlier.";
@@ -976,7 +976,7 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 			break;
 		}
 		add(t, ": some threads %s, and the late threads change as well",
-		    work ? "have more work" : "arrive late more often");
+		    work ? "have more work" : "arrive late more often than others");
 		add_idlers(t, team_of(p), "");
 		break;
 	}
