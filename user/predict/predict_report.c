@@ -249,7 +249,8 @@ static void assume_threads(struct notes *n, const struct prediction_source *s)
 	       s->in->nthreads, plural(s->in->nthreads));
 	ASSUME(n,
 	       "Computing takes %g times as long as recorded (MipsRatio), whatever runs at the "
-	       "same time: shared caches and memory, and hardware threads of one core, are not modelled.",
+	       "same time: shared caches and memory, and hardware threads of one core, are not "
+	       "modelled.",
 	       m->mips_ratio);
 	/*
 	 * Only times were recorded, perhaps on few processors, so it is unknown which processor
