@@ -613,8 +613,8 @@ static bool began_with(const struct model_member *a, const struct model_member *
  * Return the member with which to compare the last thread: the median by arrival. In an OpenMP
  * team, the thread that began the region has worked since the previous region, but the other
  * threads only since this region began. If the last thread and the median member did not begin
- * together, return the median of the members that began together with the last thread. Serial work
- * is then not compared with waiting for the region.
+ * together, return the median of the members that began together with the last thread. This avoids
+ * comparing serial work with the wait for the region.
  */
 static const struct model_member *typical(const struct model_episode *ep)
 {

@@ -160,8 +160,8 @@ static uint32_t find_culprit(const struct ceiling_process *p, uint32_t n, double
 }
 
 /*
- * Return true if no process of this process group exceeds the limit any more once these probe
- * groups are no longer recorded.
+ * Return true if no process of this process group would exceed the limit without recording these
+ * probe groups.
  */
 static bool exclusion_does(const struct ceiling_process *p, uint32_t n, uint32_t group,
 			   uint64_t probe_groups, double limit)

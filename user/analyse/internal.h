@@ -256,8 +256,8 @@ struct cause_proc {
 	 */
 	uint64_t spun_episodes;
 	/*
-	 * the shorter of the spinning time of all other threads and the last thread's wait for a
-	 * CPU, summed over these episodes, ns
+	 * sum over these episodes, ns; for each of them, the shorter of two times: the spinning of
+	 * all other threads, and the last thread's wait for a CPU
 	 */
 	uint64_t spun_ns;
 	uint64_t node_moves; /* moves of threads to a CPU of another NUMA node */
@@ -348,8 +348,8 @@ static inline uint64_t culprit_key(uint64_t a, uint64_t b)
 }
 
 /*
- * What a late thread waited for. For waits at a futex, this is known as far as the futex word and
- * the stack show it.
+ * What a late thread waited for. For a wait at a futex, this is known only if the futex word or the
+ * stack shows it.
  */
 enum culprit_waited {
 	WAITED_LOCK, /* also if unknown */

@@ -53,8 +53,8 @@ struct omp_thread {
 struct omp_proc {
 	uint64_t imbalance_ns, scheduling_ns, start_ns;
 	/*
-	 * number of times that a worker began in a region; start_ns sums the times from the start
-	 * of the region until then
+	 * number of times that a worker began in a region; start_ns sums up the times from the
+	 * start of the region until the worker began
 	 */
 	uint64_t starts;
 	uint64_t regions; /* number of all regions */

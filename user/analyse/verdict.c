@@ -173,7 +173,7 @@ static uint32_t waiting_positions(const struct report_thread *threads, uint32_t 
 	return known;
 }
 
-/* Return true if members run one after another, so that positions are compared. */
+/* Return true if members run one after another. Their positions are then compared instead. */
 static bool follow_each_other(const struct report_process *p)
 {
 	return p->positions && p->positions < p->threads;

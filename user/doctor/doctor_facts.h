@@ -112,7 +112,7 @@ struct doctor_facts {
 	struct doctor_library libraries[DOCTOR_LIBRARIES];
 	/* number of MPI libraries found; 0: none, but there may be some in other directories */
 	uint32_t nmpi;
-	char mpi[160]; /* paths of the first of these libraries */
+	char mpi[160]; /* paths of the first few of these libraries */
 };
 
 /* Set all facts to unknown. */

@@ -489,7 +489,7 @@ static bool may_have_started(const struct model *model, const struct model_membe
 
 /*
  * Return the number of @ep's members that were started. *@creator is the member that started them,
- * or ep->n if there is none, and *@begin the time of the first start.
+ * or ep->n if there is none. *@begin is the time of the first start.
  */
 static uint32_t find_started(struct predict_feed *f, const struct model *model,
 			     const struct model_episode *ep, uint32_t *creator, uint64_t *begin)
