@@ -42,9 +42,9 @@ void batches_free(struct batches *b);
 
 /*
  * Cut the episodes of each run into the same number of parts. All parts of one run have equally
- * many episodes. Write the change of each part from @a to @b to out[BATCHES_PARTS], in the order of
- * time, as the logarithm of the ratio. Parts that take no time in @a or @b are skipped. Return the
- * number of written changes.
+ * many episodes. For each part, write the change from @a to @b to out[BATCHES_PARTS], in
+ * chronological order. A change is the logarithm of the ratio. Parts that take no time in @a or @b
+ * are skipped. Return the number of written changes.
  */
 uint32_t batches_changes(const struct batches_times *a, const struct batches_times *b, double *out);
 

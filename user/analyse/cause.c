@@ -17,8 +17,8 @@
 
 /*
  * A lateness below this time, in ns, is noise and gets no cause: a wake-up and a timer tick usually
- * take about this long. So is a lateness below CAUSE_LITTLE of the phase: among threads with equal
- * work, chance decides which thread arrives last.
+ * take about this long. A lateness below CAUSE_LITTLE of the phase is also noise: among threads
+ * with equal work, chance decides which thread arrives last.
  */
 #define NOISE_NS 20000
 
@@ -217,7 +217,7 @@ static uint64_t waker_key(const struct causes *c, const struct model_block *b)
 
 /*
  * Set q->did, the key of the thread for which the awaited thread waited. A thread that crosses
- * barriers is identified by its tid, another thread by its name.
+ * barriers is identified by its tid, and any other thread by its name.
  */
 static void culprit_did(const struct causes *c, struct culprit *q)
 {
@@ -238,8 +238,8 @@ static void culprit_lock(const struct causes *c, struct culprit *q)
 	uint64_t addr = b->at.futex, waker;
 
 	/*
-	 * A condition variable alternates between two adjacent futex words, so ignore which of them
-	 * it is.
+	 * A condition variable alternates between two adjacent futex words, so give both words the
+	 * same key.
 	 */
 	if (b->waited == MODEL_WAITED_EVENT)
 		addr &= ~7ULL;
@@ -613,8 +613,8 @@ static bool began_with(const struct model_member *a, const struct model_member *
  * Return the member with which to compare the last thread: the median by arrival. In an OpenMP
  * team, the thread that began the region has worked since the previous region, but the other
  * threads only since this region began. If the last thread and the median member did not begin
- * together, return the median of the members that began together with the last thread. Serial work
- * is then not compared with waiting for the region.
+ * together, return the median of the members that began together with the last thread. This avoids
+ * comparing serial work with the wait for the region.
  */
 static const struct model_member *typical(const struct model_episode *ep)
 {

@@ -52,8 +52,8 @@ const char *cause_name(enum cause_kind kind);
 bool cause_is(const struct report_cause *cause, enum cause_kind kind);
 
 /*
- * Names of files that connect threads. A recording stores only the name of a file, so these names
- * also mark such files there.
+ * Names of files that connect threads. A recording stores only the names of files. In a recording,
+ * a file connects threads if it has one of these names.
  */
 #define CAUSE_PIPE   "a pipe" /* an unnamed pipe */
 #define CAUSE_SOCKET "a socket"
@@ -63,7 +63,7 @@ bool cause_is(const struct report_cause *cause, enum cause_kind kind);
 
 /*
  * Look-ups that the caller provides. Each look-up of a name returns NULL if the name is unknown.
- * The user of the look-up copies the string at once.
+ * The code that calls a look-up copies the string at once.
  */
 struct cause_env {
 	void *ctx;

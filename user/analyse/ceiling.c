@@ -7,7 +7,9 @@
 #include <math.h>
 #include <stddef.h>
 
-/* Minimum share of a process's time that remains, however large the estimated saving. */
+/*
+ * A process is assumed to need at least this share of its time, however large the estimated saving.
+ */
 #define LEAST_LEFT 0.05
 
 /* Return the cost in the interval, in ns. */
@@ -158,8 +160,8 @@ static uint32_t find_culprit(const struct ceiling_process *p, uint32_t n, double
 }
 
 /*
- * Return true if no process of this process group exceeds the limit any more once these probe
- * groups are no longer recorded.
+ * Return true if no process of this process group would exceed the limit without recording these
+ * probe groups.
  */
 static bool exclusion_does(const struct ceiling_process *p, uint32_t n, uint32_t group,
 			   uint64_t probe_groups, double limit)
@@ -197,9 +199,9 @@ static bool has_company(const struct ceiling_process *p, uint32_t n, uint32_t gr
 
 /*
  * Stop tracing @probe_groups in all processes of a process group that have them. Otherwise the
- * other processes would still be traced, and would wait for members that are not. If @probe_groups
- * cannot be detached separately from one of these processes, stop tracing all of these processes
- * completely.
+ * other processes would still be traced, and would wait for members that are no longer traced. If
+ * @probe_groups cannot be detached separately from one of these processes, stop tracing all of
+ * these processes completely.
  */
 static void decide_group(const struct ceiling_process *p, uint32_t n, uint32_t group,
 			 uint64_t probe_groups, enum ceiling_way way, uint32_t culprit,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * --cost-limit: if tracing costs too much, choose the processes, or the barriers of processes, that
- * are no longer traced. Choose how to remove the probes that these processes hit. This code does no
- * I/O.
+ * --cost-limit: if tracing costs too much, choose which processes, or which of their barriers, are
+ * no longer traced. Also choose how to remove the probes that these processes hit. This code does
+ * no I/O.
  */
 #ifndef ANALYSE_CEILING_H
 #define ANALYSE_CEILING_H
@@ -43,7 +43,7 @@ struct ceiling_process {
 	uint32_t nsets;
 	/* Probe groups outside of all sets are detached only with the whole process. */
 	struct ceiling_set sets[CEILING_SETS];
-	/* price of a crossing, ns; if NAN (unknown), the process never costs too much */
+	/* price of a crossing, ns; if NAN (unknown), the process never exceeds the limit */
 	double price_ns;
 	/*
 	 * Cost in the interval that crossings do not cause, ns. Only detaching the whole process

@@ -123,8 +123,8 @@ static int take(struct occurrence *o, const struct model_episode *ep)
 			longest = t->ideal_ns;
 	}
 	/*
-	 * An episode joins its members at the last arrival: each of them then continues the longest
-	 * of their paths (see model_proc.ideal_ns).
+	 * An episode joins the paths of its members at the last arrival: each member continues the
+	 * longest of these paths (see model_proc.ideal_ns).
 	 */
 	array_for_each (m, ep->members, ep->n) {
 		t = share_of(&o->shares, m->thread, m->tid);

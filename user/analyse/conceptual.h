@@ -44,8 +44,9 @@ int conceptual_episode(struct conceptual *conceptual, const struct model *model,
 		       const struct model_episode *episode);
 
 /*
- * Add a mark of a thread of the model, in the order of time. A mark may be added before an earlier
- * episode is. The name of the phase and the detail are copied. Return 0 or -ENOMEM.
+ * Add a mark of a thread of the model, in the order of time. A mark may be added even if an earlier
+ * episode has not been added yet. The name of the phase and the detail are copied. Return 0 or
+ * -ENOMEM.
  */
 int conceptual_mark(struct conceptual *conceptual, const struct model *model, uint32_t thread,
 		    const char *name, const struct model_mark *mark);

@@ -276,8 +276,8 @@ static void lock_name(const struct culprit_env *env, const struct culprit *c, ch
 /*
  * If the futex word does not show what the thread waited for, identify the object by the functions
  * on the thread's stack. Debian's C library has only exported symbols: the waits of condition
- * variables have a symbol, but the inner functions of sem_wait() have none. A stack inside the C
- * library without a known function is therefore taken for a semaphore.
+ * variables have a symbol, but the inner functions of sem_wait() have none. Therefore assume a
+ * semaphore if the stack is inside the C library and has no known function.
  */
 static enum culprit_waited waited_for(const struct culprit_env *env, const struct culprit *c)
 {
@@ -449,8 +449,8 @@ static void released_words(const struct culprit_env *env, const struct culprit *
 }
 
 /*
- * Return the clause for a wait with another reason (a stop, a child process, a signal), or NULL if
- * the reason is unknown.
+ * Return the clause for a wait with the reason MODEL_BLOCKED_OTHER (a stop, a child process, a
+ * signal), or NULL if no more is known about it.
  */
 static const char *other_clause(const struct model_block *b)
 {

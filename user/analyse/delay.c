@@ -4,9 +4,10 @@
  * Delay costs (Boehme, Geimer, Wolf et al., "Identifying the root causes of wait states", 2010;
  * Scalasca). Every wait is charged to the phases in which it began. For the last thread l of an
  * episode and a waiting thread i, the wait is the time by which l took longer than i since their
- * last common episode. The time that l took longer in its own phases is a direct cost of these
- * phases. The time that l itself waited longer is charged to the phases in which l's wait began, as
- * a passed-on cost. The shares are scaled so that all of i's wait is charged exactly once.
+ * last common episode. The time by which l's own phases were longer is a direct cost of these
+ * phases. The time by which l itself waited longer is charged to the phases in which l's waits
+ * began, as a passed-on cost. The shares are scaled so that all of i's wait is charged exactly
+ * once.
  *
  * Each thread keeps a bounded history of its recent episodes. The history is not needed in the
  * usual case, in which the previous episode had the same members.
@@ -198,7 +199,7 @@ static struct segment *push(struct history *h, const struct model_member *m, uin
 	struct segment *s;
 
 	if (m->work_ns == MODEL_UNKNOWN) {
-		/* The thread may have taken part in other episodes since its last segment. */
+		/* The thread may have taken part in unrecorded episodes since its last segment. */
 		h->n = 0;
 		h->dropped = true;
 	}

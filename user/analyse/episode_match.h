@@ -23,7 +23,7 @@ enum episode_match_how {
 	 * tree was moved
 	 */
 	EPISODE_MATCH_PLACE,
-	/* same function, and same rank among the function's sites; line numbers have changed */
+	/* same function, and same position among the function's sites; line numbers have changed */
 	EPISODE_MATCH_FUNCTION,
 	EPISODE_MATCH_NOTHING, /* not matched, or not a site */
 };

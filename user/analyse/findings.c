@@ -416,7 +416,7 @@ static int arrivals_unseen(struct findings *f, const struct report_process *p)
 	return add(f, "arrivals_unseen", p->pid, (double)p->arrivals_unseen,
 		   "In %llu of its %llu crossings it waits at a std::latch for threads that only "
 		   "count down there. These threads leave no trace: the waits for them are in no "
-		   "figure of lost time, and how they share their work is unknown.",
+		   "figure of lost time, and it is unknown how evenly their work is divided.",
 		   (unsigned long long)p->arrivals_unseen, (unsigned long long)p->crossings);
 }
 

@@ -16,7 +16,7 @@
 
 /*
  * The efficiencies of a group are unknown if more than 1/UNSEEN_PART of its time is missing because
- * processes were not recorded from their start on.
+ * processes were not recorded from their start.
  */
 #define UNSEEN_PART 50
 

@@ -87,8 +87,8 @@ void tasks_process(struct report_process *p, const struct model_sums *spent);
  */
 void tasks_barrier(struct report_barrier *b);
 /*
- * In processes that run tasks, mark the figures that are sums over barriers as unknown, also those
- * of conceptual phases.
+ * In processes that run tasks, mark the figures that are sums over barriers as unknown, including
+ * the figures of conceptual phases.
  */
 void tasks_forget(struct report *report);
 
@@ -189,10 +189,10 @@ struct efficiency_omp_ratios efficiency_openmp(const struct efficiency_omp *t);
 
 /*
  * openmp.c: set @out to the times of process @proc. of_proc[@n] holds the indices of its threads in
- * @threads. The times add up to @elapsed_ns times @at_once, the largest number of threads that
- * existed at the same time. They count from the start of the process or of tracing, so that the
- * product of the efficiencies is the parallel efficiency. Return false if there are no teams or if
- * too little is known.
+ * @threads. The sum of the times is @elapsed_ns x @at_once. @at_once is the largest number of
+ * threads that existed at the same time. The times count from the start of the process or of
+ * tracing, so that the product of the efficiencies is the parallel efficiency. Return false if
+ * there are no teams or if too little is known.
  */
 bool openmp_times(const struct openmp *openmp, uint32_t proc, const struct model_thread *threads,
 		  const uint32_t *of_proc, uint32_t n, uint32_t at_once, uint64_t elapsed_ns,
@@ -251,13 +251,13 @@ struct cause_parts {
 struct cause_proc {
 	uint64_t episodes; /* number of complete episodes that are not nested */
 	/*
-	 * Number of these episodes for which both is true: the last thread waited for a CPU before
-	 * it arrived, and other threads spun in the barrier.
+	 * Number of these episodes in which the last thread waited for a CPU before it arrived, and
+	 * other threads spun in the barrier.
 	 */
 	uint64_t spun_episodes;
 	/*
-	 * the shorter of the spinning time of all other threads and the last thread's wait for a
-	 * CPU, summed over these episodes, ns
+	 * sum over these episodes, ns; for each of them, the shorter of two times: the spinning of
+	 * all other threads, and the last thread's wait for a CPU
 	 */
 	uint64_t spun_ns;
 	uint64_t node_moves; /* moves of threads to a CPU of another NUMA node */
@@ -318,7 +318,10 @@ struct culprit {
 	uint32_t proc, tgid, inc;
 	bool shared; /* processes share the barrier, so numbers of threads are ambiguous */
 	bool began; /* CAUSE_RELEASED_LATE: the thread had not been at any barrier before */
-	/* CAUSE_RELEASED_LATE: the preceding episode of the thread was not that of the reference */
+	/*
+	 * CAUSE_RELEASED_LATE: before this episode, the late thread took part in a different
+	 * episode than the reference thread (see enum cause_kind)
+	 */
 	bool elsewhere;
 	/*
 	 * key of the thread for which the awaited thread itself waited, or of all threads with that
@@ -345,8 +348,8 @@ static inline uint64_t culprit_key(uint64_t a, uint64_t b)
 }
 
 /*
- * What a late thread waited for. For waits at a futex, this is known as far as the futex word and
- * the stack show it.
+ * What a late thread waited for. For a wait at a futex, this is known only if the futex word or the
+ * stack shows it.
  */
 enum culprit_waited {
 	WAITED_LOCK, /* also if unknown */
@@ -597,9 +600,9 @@ struct verdict_shares {
 };
 
 /*
- * If tracing costs the process at least half of its thread time, or at least 5 % and no less than
- * it loses at its barriers, no figure is reliable. In this case, replace @advice by advice on the
- * cost of tracing.
+ * Replace @advice by advice on the cost of tracing if this cost makes all figures of the process
+ * unreliable: the cost is at least half of the thread time, or at least 5 % of it and no less than
+ * the time lost at barriers.
  */
 void verdict_costs(const struct report_process *p, char *advice, size_t size);
 /* Add @b's lost time, as a share of @wait_ns, to each of the shares that applies to @b. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Names of barriers. The id is made from facts that are equal in each run: family, module,
+ * Names of barriers. The id is made from facts that are the same in each run: family, module,
  * function, and line or offset. Addresses, process numbers and the order of events are not used.
  */
 #include "analyse/internal.h"

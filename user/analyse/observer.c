@@ -51,7 +51,7 @@ struct observer {
 	uint32_t nnamed;
 	bool *met_watch; /* indexed by -w option: a barrier matched it */
 	bool *met_name; /* indexed by --name option: a barrier matched it */
-	/* phases of --phase with a barrier that matched their begin (end), one bit each */
+	/* one bit for each --phase: a barrier matched its begin (its end) */
 	uint32_t met_begin, met_end;
 	struct observed_member *members;
 	/* counters of each member, then the sums over all members */
@@ -159,8 +159,8 @@ static bool is_number(const char *s)
 }
 
 /*
- * Return true if the frame matches FILE:LINE, or LINE alone. FILE is a path, or the end of a path,
- * after a slash.
+ * Return true if the frame matches FILE:LINE, or LINE alone. FILE is the frame's complete path, or
+ * the part of that path after one of its slashes.
  */
 static bool matches_line(const struct site_frame *f, const char *spec)
 {

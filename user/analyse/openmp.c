@@ -43,7 +43,7 @@ struct region {
 };
 
 struct omp_thread {
-	/* detects that another thread has got the index; 0 if the thread was in no team yet */
+	/* shows if another thread has taken over the index; 0 if the thread was in no team yet */
 	uint32_t tid;
 	const struct region *in; /* the last region in which the thread waited */
 	uint32_t at; /* index of the thread in that region */
@@ -53,8 +53,8 @@ struct omp_thread {
 struct omp_proc {
 	uint64_t imbalance_ns, scheduling_ns, start_ns;
 	/*
-	 * number of times that a worker began in a region; start_ns sums the times from the start
-	 * of the region until then
+	 * number of times that a worker began in a region; start_ns sums up the times from the
+	 * start of the region until the worker began
 	 */
 	uint64_t starts;
 	uint64_t regions; /* number of all regions */
@@ -190,7 +190,7 @@ static struct waited *region_thread(struct region *r, struct omp_thread *t, uint
 	return w;
 }
 
-/* Add the times until the workers began in the region. */
+/* For each worker, add the time from the start of the region until the worker began in it. */
 static void region_start(struct omp_proc *p, const struct model_episode *ep)
 {
 	array_for_each (m, ep->members, ep->n) {
@@ -246,7 +246,7 @@ static void region_end(struct openmp *o, const struct model_episode *ep, struct 
 
 /*
  * Return the time when the thread that began the region continued after it, or MODEL_UNKNOWN. The
- * workers' departures are not seen.
+ * departures of the workers are not recorded.
  */
 static uint64_t master_left(const struct model_episode *ep)
 {

@@ -11,7 +11,7 @@
 /* The share of one thread in one occurrence, or in all occurrences. */
 struct share {
 	uint32_t thread; /* index in the model */
-	uint32_t tid; /* detects that another thread has got the index */
+	uint32_t tid; /* shows if another thread has taken over the index */
 	uint64_t crossings, last;
 	uint64_t work_ns, wait_ns, wait_max_ns, idle_ns;
 	uint64_t ideal_ns; /* for one occurrence: time of the longest path up to here */

@@ -164,9 +164,9 @@ static double clip(double x)
 }
 
 /*
- * Return the efficiencies. @lost is the smallest share that a position loses of the time that it
- * shares with others (least_lost()). @shared is the share of the lives that overlaps other lives.
- * @several_ns is the elapsed time with several threads.
+ * Return the efficiencies. @lost is the smallest loss of any position, as a share of the time in
+ * which it overlaps others (least_lost()). @shared is the share of the lives that overlaps other
+ * lives. @several_ns is the elapsed time with several threads.
  */
 static struct report_efficiency product(const struct efficiency_sums *s, uint64_t life_ns,
 					double lost, double shared, uint64_t several_ns)

@@ -531,8 +531,8 @@ static void process_cost(struct build *b, const struct model_proc *p,
 	if (isnan(cost) || cost < 0)
 		return;
 	/*
-	 * The cost is compared with the time of phases. These last from release to release, so add
-	 * the waits.
+	 * The cost is compared with the time of phases. A phase lasts from release to release, so
+	 * add the waits.
 	 */
 	array_for_each (m, out->members, out->nmembers)
 		time += m->idle_ns + waits_after_end(m->wait_ns, m->idle_ns);

@@ -347,7 +347,7 @@ struct report_process {
 	char verdict[640], advice[256];
 	/*
 	 * Untraced functions that its code calls and in which it may wait: "MPI_Recv and MPI_Send".
-	 * That time counts as work, so the efficiencies are upper limits. NULL if none. For a
+	 * Waiting in them counts as work, so the efficiencies are upper limits. NULL if none. For a
 	 * group, the functions of one of its processes.
 	 */
 	const char *untraced;
@@ -374,8 +374,8 @@ struct report_process {
 	double useful_oncpu; /* share of outside_ns that was on a CPU; NAN if unknown */
 	/*
 	 * TALP's efficiencies for OpenMP if its barriers belong to OpenMP; otherwise NAN.
-	 * Scheduling is subtracted first. If only omp_start is NAN, the start of teams is unknown
-	 * and is in the serialisation.
+	 * Scheduling is subtracted first. If only omp_start is NAN, the time to start teams is
+	 * unknown and counts as serialisation.
 	 */
 	double omp_load_balance, omp_scheduling, omp_start, omp_serialisation;
 	/* if only this is NAN, waits for turns are unknown and count as useful time */

@@ -177,8 +177,9 @@ static double robust_deviation(const double *values, uint32_t n, double centre)
 	double distance = 0, before = 0;
 
 	/*
-	 * Take the largest remaining distance from @centre, down to the median distance. It is
-	 * always at one end of the sorted values.
+	 * Go through the distances from @centre, from the largest down to the median distance. The
+	 * value with the largest remaining distance is always at one end of the remaining sorted
+	 * values.
 	 */
 	for (i = 0; i <= n / 2; i++) {
 		before = distance;

@@ -36,8 +36,8 @@ struct stats_test {
 struct stats_test stats_welch(double difference, double var_a, double na, double var_b, double nb,
 			      double confidence);
 /*
- * Test one value against a sample, the only source of the variance, with Student's t (Crawford and
- * Howell 1998): variance s^2 (1 + 1/n), n - 1 degrees of freedom. The caller sets the sign of
+ * Test one value against a sample with Student's t (Crawford and Howell 1998). The variance comes
+ * from the sample alone: s^2 (1 + 1/n), with n - 1 degrees of freedom. The caller sets the sign of
  * @difference.
  */
 struct stats_test stats_single(double difference, const struct stats *sample, double confidence);
@@ -61,8 +61,9 @@ double stats_t_two_sided(double t, double df);
 double stats_t_critical(double p, double df);
 
 /*
- * Holm 1979: adjust p values in place, so that each can be compared with the level of the whole
- * family, whatever their dependence. A NAN was not tested and does not count. Return 0 or -ENOMEM.
+ * Holm 1979: adjust p values in place, so that each can be compared with the significance level of
+ * the whole family, even if the values depend on each other. A NAN was not tested and does not
+ * count. Return 0 or -ENOMEM.
  */
 int stats_holm(double *p, uint32_t n);
 

@@ -298,8 +298,8 @@ static int end(struct user_phases_phase *p, struct member *t, const struct mark 
 	if (!s)
 		return -ENOMEM;
 	/*
-	 * The work is unknown if `from` is, or if a crossing that is in no episode lies between
-	 * `from` and the mark.
+	 * The work is unknown if `from` is unknown, or if there was a crossing without an episode
+	 * between `from` and the mark.
 	 */
 	if (from == MODEL_UNKNOWN || from > mark->t_ns ||
 	    (!t->crossed && t->begin.seq != mark->seq))

@@ -14,7 +14,10 @@ void user_phases_free(struct user_phases *user_phases);
 /* Add a mark by a thread of the process, with the phase's name. Return 0 or -ENOMEM. */
 int user_phases_add(struct user_phases *user_phases, uint32_t proc, uint32_t thread,
 		    const char *name, const struct model_mark *mark);
-/* Append to @blames[*@nblames] the blame of each phase around the episode. Return 0 or -ENOMEM. */
+/*
+ * Append to @blames[*@nblames] the blame of each phase that contains the episode. Return 0 or
+ * -ENOMEM.
+ */
 int user_phases_episode(struct user_phases *user_phases, const struct model_episode *episode,
 			struct blame **blames, uint32_t *nblames);
 /* Use the marks that are still queued. Return 0 or -ENOMEM. */

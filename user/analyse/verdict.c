@@ -173,7 +173,7 @@ static uint32_t waiting_positions(const struct report_thread *threads, uint32_t 
 	return known;
 }
 
-/* Return true if members run one after another, so that positions are compared. */
+/* Return true if members run one after another. Their positions are then compared instead. */
 static bool follow_each_other(const struct report_process *p)
 {
 	return p->positions && p->positions < p->threads;
@@ -356,8 +356,8 @@ static const char *advice(enum report_pattern pattern)
 		return "The last arriver changes each time, so redistributing the work will not "
 		       "help: use fewer barriers, or dynamic scheduling.";
 	case REPORT_MIXED_LOSS:
-		return "Some threads are late more often, and the late threads change as well: "
-		       "redistribute the work first, then try fewer barriers or dynamic "
+		return "Some threads are late more often than others, and the late threads change "
+		       "as well: redistribute the work first, then try fewer barriers or dynamic "
 		       "scheduling.";
 	case REPORT_COSTLY:
 		return "The barrier itself is expensive: use fewer or cheaper barriers, longer "
@@ -394,8 +394,8 @@ static const char *await_advice(enum model_doing doing)
 		return ADVICE_AWAIT "waits for a lock or a third thread: look at the lock's "
 				    "holder, or at the third thread.";
 	case MODEL_DOING_BLOCKED + MODEL_BLOCKED_IO:
-		return ADVICE_AWAIT "waits for I/O: start the I/O earlier, or look at its other "
-				    "end.";
+		return ADVICE_AWAIT "waits for I/O: start the I/O earlier, or look at the "
+				    "thread at the other end.";
 	default:
 		return "The late threads wait inside the phase until another thread wakes them: "
 		       "look at what delays that thread, or start it earlier.";
@@ -791,7 +791,7 @@ static bool verdict_special(struct report_process *p, const struct report_barrie
 		       "lost there is unknown.");
 		return true;
 	}
-	/* This is a group with processes that were not recorded from their start on. */
+	/* This is a group with processes that were not recorded from their start. */
 	if (p->counted_from_ns != REPORT_UNKNOWN && p->episodes && isnan(p->efficiency.parallel) &&
 	    !p->processes) {
 		add_lost(t, p, top, share);
@@ -976,7 +976,7 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 			break;
 		}
 		add(t, ": some threads %s, and the late threads change as well",
-		    work ? "have more work" : "arrive late more often");
+		    work ? "have more work" : "arrive late more often than others");
 		add_idlers(t, team_of(p), "");
 		break;
 	}
@@ -1051,7 +1051,7 @@ static void classify_process(struct report_process *p, const struct report_barri
 				 : advice(p->pattern));
 }
 
-/* Append that figures count from the first recorded crossing. */
+/* Append a sentence: the figures count from the first recorded crossing. */
 static void verdict_late(struct report_process *p)
 {
 	size_t n = strlen(p->verdict);
@@ -1069,7 +1069,10 @@ void verdict_process(struct report_process *p, const struct report_barrier *top,
 	bool known = p->episodes && !p->tasks && !p->unmet;
 
 	p->wait_share = known ? waiting_share(p) : NAN;
-	/* Time lost at a barrier that processes share is not only in this process's phases. */
+	/*
+	 * At barriers that processes share, the lost time also belongs to phases of other
+	 * processes. The imbalance of this process alone is then unknown.
+	 */
 	p->imbalance = known && !p->meets_others && p->phase_thread_ns
 			       ? fmin(1, (double)p->phase_wait_ns / (double)p->phase_thread_ns)
 			       : NAN;

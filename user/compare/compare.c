@@ -163,8 +163,8 @@ static double counter_value(const struct subject *s, const void *in, const char 
 }
 
 /*
- * Return whether a report before @r, or report @r before its counter @n, has a counter with this
- * name.
+ * Return whether a counter with this name comes before counter @n of report @r, in that report or
+ * in an earlier one.
  */
 static bool counter_before(const struct comparing *k, const struct subject *s, uint32_t r,
 			   uint32_t n, const char *name)

@@ -3,7 +3,7 @@
 /*
  * Compare two sets of recordings, A and B: what changed, by how much, and whether that is more than
  * noise. This code does no I/O. Table 5.4 of the SBT thesis (Novillo, University of Alberta, 2002)
- * shows the ratio of the rows phase_ns.
+ * shows the ratio of the phase_ns rows.
  *
  * The value of a quantity on a side (A or B) is its mean over the recordings of that side in which
  * it is known.
@@ -15,9 +15,9 @@
  * batches_changes()). This test does not see differences between complete runs, and the report says
  * so. In this case, no other quantity is tested, and the significance of other changes is unknown.
  *
- * Several rows are several chances for an error. Holm's method adjusts the p values over all rows
- * of one quantity and one scope. The complete answer to "which sites' phase time changed?" then has
- * the requested confidence.
+ * Each additional row is another chance of an error. Holm's method adjusts the p values over all
+ * rows of one quantity and one scope. The complete answer to "which sites' phase time changed?"
+ * then has the requested confidence.
  *
  * A regression is a row that is proven to be worse by more than fail_above. It is found by the same
  * test, one-sided, against A's value made worse by fail_above. Holm's method adjusts the p values
@@ -98,7 +98,7 @@ struct compare_row {
 	double t, df, p, p_holm;
 	/*
 	 * p value of the hypothesis that B is worse than A by at most fail_above; adjusted if the
-	 * row counts
+	 * row counts for --fail-above
 	 */
 	double p_worse;
 	enum compare_test test;
@@ -119,8 +119,8 @@ struct compare_options {
 	/*
 	 * A proven change for the worse by more than this share is a regression. If NAN, there are
 	 * no regressions. The rows that count are the sites' phase time and the run's elapsed time.
-	 * With .quantities, the chosen quantities that can be worse count, and the chosen counters,
-	 * for which more is worse.
+	 * If .quantities is set, the chosen quantities that can get worse count instead. A chosen
+	 * counter gets worse if it increases.
 	 */
 	double fail_above;
 	const struct batches *const *batches; /* indexed by report, A's first; NULL if unknown */

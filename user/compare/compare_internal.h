@@ -36,7 +36,7 @@ struct compare_evidence {
 	const struct batches_times *batches_a, *batches_b;
 };
 
-/* Fill the results of the row's tests, except what depends on all rows. */
+/* Fill the results of the row's tests, except results that depend on all rows. */
 void compare_test_row(struct compare_row *row, const struct compare_evidence *e, double confidence,
 		      double fail_above);
 /* Adjust the p values, and classify all rows. Return 0 or -ENOMEM. */

@@ -89,8 +89,8 @@ void compare_test_row(struct compare_row *row, const struct compare_evidence *e,
 	if (isnan(r.p))
 		row->test = COMPARE_UNTESTED;
 	/*
-	 * This test's interval is one of the logarithm of the ratio. Convert it to an interval of
-	 * the difference.
+	 * The interval of this test is for the logarithm of the ratio. Convert it to an interval
+	 * for the difference.
 	 */
 	if (row->test == COMPARE_EPISODES) {
 		r.low = row->a * expm1(r.low);

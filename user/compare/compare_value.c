@@ -135,7 +135,7 @@ double compare_elapsed(const struct report *r)
 
 	if (r->ndetached)
 		return NAN;
-	/* life_ns includes the time before a process's first and after its last crossing. */
+	/* life_ns includes the time before the first crossing of a process and after its last. */
 	array_for_each (p, r->processes, r->nprocesses) {
 		if (p->life_ns && p->life_ns != REPORT_UNKNOWN)
 			longest = fmax(longest, (double)p->life_ns);

@@ -48,7 +48,7 @@ enum series_by {
 	SERIES_BY_FILE, /* the file's name, without directories and extension */
 };
 
-/* The point that a point is normalised to. */
+/* The base: the point to which other points are normalised. */
 enum series_base {
 	SERIES_FIRST,
 	SERIES_FASTEST,
@@ -92,7 +92,7 @@ struct series_site {
 	double share, barrier_share;
 	/*
 	 * Total wait of each thread, averaged over the runs. The statistics are over the threads.
-	 * These are the complete population, not a sample, so the deviation divides by n.
+	 * The threads are the complete population, not a sample, so the deviation divides by n.
 	 */
 	struct series_time idle;
 	uint32_t ncounters;

@@ -34,7 +34,7 @@ static bool missing_rights(const struct doctor_facts *x, char *out, size_t len)
 
 /*
  * Set the verdict. If a needed feature is missing, name the first. Features that were not tried are
- * named only if no other is missing.
+ * named only if no other feature is missing.
  */
 static void classify(struct doctor *d, const struct doctor_facts *x)
 {

@@ -56,8 +56,8 @@ void doctor_read_log(const char *log, char *out, size_t len);
 bool doctor_release_from(const char *release, unsigned major, unsigned minor);
 
 /*
- * Return true if CPUs of this machine that hit one probe at the same time wait for each other,
- * judging by the kernel's release and the number of CPUs. In that case write a sentence without a
+ * Return true if CPUs of this machine wait for each other when they hit one probe at the same time.
+ * The kernel's release and the number of CPUs show this. In that case write a sentence without a
  * full stop to @out. Return false if unknown.
  */
 bool doctor_cpus_wait(const struct doctor_facts *facts, char *out, size_t len);

@@ -99,7 +99,7 @@ static void try_main(struct doctor_facts *f, void (*trial)(struct doctor_facts *
 		doctor_read_log(text, f->trial_log, sizeof(f->trial_log));
 	/*
 	 * If a file could not be opened because too many were open, libbpf goes on and fails later
-	 * with another error. Report the first.
+	 * with another error. Report the first error.
 	 */
 	if (text && f->trial && strstr(text, strerror(EMFILE))) {
 		f->trial = -EMFILE;

@@ -49,7 +49,7 @@ struct doctor_facts {
 	/* 1: the first namespace; 0: another namespace; DOCTOR_UNTRIED: unknown */
 	int first_pidns, first_userns;
 	int bpf_sysctl, paranoid, yama; /* values of the sysctls */
-	int seccomp; /* as in /proc/self/status: 0, 1, 2: a filter */
+	int seccomp; /* 0, 1 or 2 (a filter), as in /proc/self/status */
 	/* "none", "integrity", "confidentiality"; "": a kernel without lockdown */
 	char lockdown[32];
 
@@ -112,7 +112,7 @@ struct doctor_facts {
 	struct doctor_library libraries[DOCTOR_LIBRARIES];
 	/* number of MPI libraries found; 0: none, but there may be some in other directories */
 	uint32_t nmpi;
-	char mpi[160]; /* paths of the first of these libraries */
+	char mpi[160]; /* paths of the first few of these libraries */
 };
 
 /* Set all facts to unknown. */
@@ -121,8 +121,8 @@ void doctor_begin(struct doctor_facts *facts);
 void doctor_look_machine(struct doctor_facts *facts);
 /*
  * Fill *@facts, which is memory shared with child processes. Each group of facts is collected in a
- * child; its exit removes everything. @trial loads the BPF programs as for a trace, and runs in a
- * child too.
+ * child process. The child's exit removes all that the child created. @trial loads the BPF programs
+ * as for a trace, and runs in a child too.
  */
 void doctor_examine(struct doctor_facts *facts, void (*trial)(struct doctor_facts *facts));
 

@@ -44,7 +44,7 @@ enum doctor_state doctor_state_of(int outcome);
 const char *doctor_said(int outcome);
 /* Return true if the outcome is a lack of privileges. */
 bool doctor_refused(int outcome);
-/* Return the state of a fact, which is 1, 0 or DOCTOR_UNTRIED. */
+/* Return the state for a fact. @truth is 1, 0 or DOCTOR_UNTRIED. */
 enum doctor_state doctor_known(int truth);
 
 /* doctor_rights.c */

@@ -209,7 +209,7 @@ static void look_other(struct doctor_facts *f)
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
 	} else if (getpid() != 1 && getuid()) {
-		/* Process 1 belongs to root, which is another user than ours. */
+		/* Process 1 belongs to root, which is not the user of this process. */
 		look_into(f, 1);
 	}
 }

@@ -298,8 +298,8 @@ static void add_names(struct doctor *d, const struct doctor_facts *x)
 			   x->nmpi > 3 ? ", ..." : "");
 	else
 		doctor_row(d, "names", "MPI", DOCTOR_UNKNOWN,
-			   "no library in the usual places; elsewhere it is found through the "
-			   "program that loaded it");
+			   "no library in the usual places; a library elsewhere is found through "
+			   "the program that loaded it");
 }
 
 void doctor_add_measures(struct doctor *d, const struct doctor_facts *x)

@@ -192,9 +192,9 @@ static void add_mappings(struct doctor *d, const struct doctor_facts *x)
 	f = doctor_row(d, "probes", "mapped code", doctor_state_of(x->mappings), "%s",
 		       !x->mappings
 			       ? "reported by the kernel: only named processes have a probe in "
-				 "their dynamic linker, and none with -a (with -a --discover, "
-				 "condition variables and joins have probes: programs that call "
-				 "them under an emulator die)"
+				 "their dynamic linker; with -a, no process has one (with -a "
+				 "--discover, condition variables and joins have probes: programs "
+				 "that call them under an emulator die)"
 			       : doctor_said(x->mappings));
 	if (doctor_state_of(x->mappings) != DOCTOR_NO)
 		return;
@@ -312,7 +312,7 @@ static void add_trial(struct doctor *d, const struct doctor_facts *x)
 		return;
 	}
 	if (x->trial_signal)
-		snprintf(f->found, sizeof(f->found), "loading them was ended by signal %d",
+		snprintf(f->found, sizeof(f->found), "signal %d ended the process that loaded them",
 			 x->trial_signal);
 	else if (x->trial == DOCTOR_UNSEEN)
 		snprintf(f->found, sizeof(f->found), "loaded by %s; %s", x->method,

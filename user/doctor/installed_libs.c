@@ -74,7 +74,7 @@ struct search {
 	struct doctor_library *out;
 };
 
-/* Note the file if it is the library, built for this architecture. */
+/* Note the file if it is the library, and if it is built for this architecture. */
 static bool take_library(void *ctx, const char *path)
 {
 	struct search *s = ctx;

@@ -17,7 +17,7 @@
 #define LITTLE 0.02
 /* A phase is limited by sleep if it would be shorter by more than this share without sleep. */
 #define MOST   0.5
-/* A phase in which fewer threads than this compute on average is serial. */
+/* A phase is serial if, on average, fewer threads than this compute in it. */
 #define SERIAL 1.25
 
 /* --- changed inputs --------------------------------------------------------------------------- */
@@ -117,8 +117,8 @@ static void set_mean_delay(struct predict_input *in, struct predict_step *steps,
 }
 
 /*
- * Copy a thread's steps. With @room, add a delay of 0 to each interval without one, so that
- * set_mean_delay() can set it. Return 0 or -ENOMEM.
+ * Copy a thread's steps. If @room is set, add a delay of 0 to each interval without a delay, so
+ * that set_mean_delay() can set it. Return 0 or -ENOMEM.
  */
 static int copy_steps(const struct predict_thread *from, bool room, struct predict_thread *to)
 {

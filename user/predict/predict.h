@@ -127,7 +127,7 @@ struct predict_machine {
 	double entry_time, exit_time, check_time, exit_check_time, model_time;
 	double by_msgs; /* 1: members send messages; 0: they share memory */
 	double msg_size; /* size of these messages, bytes */
-	/* central: time to update the counter, by one thread after the other */
+	/* central: time of one update of the counter; threads update it one after the other */
 	double counter_time;
 	/* central: time that the last arriver takes to wake one thread on another processor */
 	double wake_time;

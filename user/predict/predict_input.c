@@ -328,8 +328,8 @@ static uint64_t before_message(const struct phase *p, const struct model_message
 }
 
 /*
- * Make a step from each message in a phase from @begin_ns to @end_ns, with the computing before the
- * message. Subtract that computing from @p. Put a delay before all messages, because it is unknown
+ * For each message in the phase from @begin_ns to @end_ns, add a step with the computing before the
+ * message. Subtract this computing from @p. Put a delay before all messages, because it is unknown
  * when the delay occurred. Return 0 or -errno.
  */
 static int add_messages(struct predict_feed *f, struct feed_thread *t, uint32_t index,
@@ -489,7 +489,7 @@ static bool may_have_started(const struct model *model, const struct model_membe
 
 /*
  * Return the number of @ep's members that were started. *@creator is the member that started them,
- * or ep->n if there is none, and *@begin the time of the first start.
+ * or ep->n if there is none. *@begin is the time of the first start.
  */
 static uint32_t find_started(struct predict_feed *f, const struct model *model,
 			     const struct model_episode *ep, uint32_t *creator, uint64_t *begin)

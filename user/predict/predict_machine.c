@@ -84,7 +84,7 @@ const struct predict_param predict_params[] = {
 static const struct {
 	const char *name, *what, *text;
 } machines[] = {
-	{ "ideal", "nothing costs anything but computing", "ServicePolicy = interrupt\n" },
+	{ "ideal", "only computing takes time", "ServicePolicy = interrupt\n" },
 	{ "laptop", "8 cores that share memory; the C library's barrier under Linux",
 	  "Scheduler = global\nQuantum = 3 ms\nSwitchTime = 1.5 us\nCoresPerCluster = 8\n"
 	  "BarrierModel = central\nEntryTime = 0.1 us\nExitTime = 0.5 us\nCounterTime = 0.05 us\n"

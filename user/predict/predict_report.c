@@ -176,9 +176,9 @@ static void warn_of_input(struct notes *n, const struct predict_facts *f)
 
 	if (counts(f, f->lock_ns))
 		WARN(n,
-		     "Threads waited %s for locks (%.0f %% of their computing time), which is left "
-		     "out. The predicted times are too short by their lock waits on the target, "
-		     "and the order of events could change.",
+		     "Threads waited %s for locks (%.0f %% of their computing time). These waits "
+		     "are left out, so the predicted times are too short by the lock waits on the "
+		     "target, and the order of events could change.",
 		     time_of(t, f->lock_ns),
 		     100 * (double)f->lock_ns / fmax((double)f->computing_ns, 1));
 	if (f->tasks)
@@ -196,7 +196,7 @@ static void warn_of_input(struct notes *n, const struct predict_facts *f)
 	if (f->ambiguous)
 		WARN(n,
 		     "The members of %llu episode%s are a guess (more threads than the barrier's "
-		     "count): other threads could meet on the target.",
+		     "count): on the target, other threads could be the members.",
 		     (unsigned long long)f->ambiguous, plural(f->ambiguous));
 	if (f->left_out)
 		WARN(n,
@@ -216,7 +216,7 @@ static void warn_of_input(struct notes *n, const struct predict_facts *f)
 		     "Record without --no-causes.",
 		     time_of(t, f->wall_ns));
 	if (counts(f, f->unattributed_ns))
-		WARN(n, "%s could not be attributed, and is left out.",
+		WARN(n, "%s of thread time could not be attributed, and is left out.",
 		     time_of(t, f->unattributed_ns));
 }
 
@@ -244,13 +244,13 @@ static void assume_threads(struct notes *n, const struct prediction_source *s)
 
 	ASSUME(n,
 	       "The prediction is for the %u thread%s that crossed barriers. Each does on the "
-	       "target what it did here, in the same order. On the target, work that is "
-	       "distributed at run time may go to other threads.",
+	       "target what it did in the recorded run, in the same order. On the target, work "
+	       "that is distributed at run time may go to other threads.",
 	       s->in->nthreads, plural(s->in->nthreads));
 	ASSUME(n,
-	       "Computing takes %g times as long as here (MipsRatio), whatever runs at the same "
-	       "time: "
-	       "shared caches and memory, and hardware threads of one core, are not modelled.",
+	       "Computing takes %g times as long as recorded (MipsRatio), whatever runs at the "
+	       "same time: shared caches and memory, and hardware threads of one core, are not "
+	       "modelled.",
 	       m->mips_ratio);
 	/*
 	 * Only times were recorded, perhaps on few processors, so it is unknown which processor
@@ -278,8 +278,8 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 		       "the computing.",
 		       time_of(t, f->cost_ns));
 	else
-		ASSUME(n, "The cost of tracing is unknown, and still in the computing times.");
-	ASSUME(n, "Waiting for a CPU here (%s) is dropped.", time_of(t, f->runq_ns));
+		ASSUME(n, "The cost of tracing is unknown, and computing times still include it.");
+	ASSUME(n, "Waiting for a CPU in the recorded run (%s) is dropped.", time_of(t, f->runq_ns));
 	if (f->delay_ns)
 		ASSUME(n,
 		       "Sleep, I/O and page faults (%s) take as long on the target, without a "
@@ -302,7 +302,7 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 	if (f->detached)
 		ASSUME(n,
 		       "%u process%s not traced to %s end (--cost-limit): the prediction is for "
-		       "the traced time only, as if the run had ended with it.",
+		       "the traced time only, as if the run had ended when tracing stopped.",
 		       f->detached, f->detached == 1 ? " was" : "es were",
 		       f->detached == 1 ? "its" : "their");
 	if (f->detached_parts)
