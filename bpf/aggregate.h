@@ -400,10 +400,10 @@ static __noinline int open_episodes_count_again(struct sbt_open_episodes *m, __u
 }
 
 /*
- * Count the arrival, and then read the clock: *now. The thread that was counted first stores its
- * time as the episode's first arrival, and the thread that was counted last stores its time as the
- * last arrival. The other threads only check whether they have read an earlier or later time than
- * these two. Return true if all members have arrived, so that the thread will not wait.
+ * Count the arrival, and then read the clock into *now. The thread that was counted first stores
+ * its time as the episode's first arrival, and the thread that was counted last stores its time as
+ * the last arrival. The other threads only check whether they have read an earlier or later time
+ * than these two. Return true if all members have arrived, so that the thread will not wait.
  */
 static __always_inline bool open_episodes_join(struct sbt_summing *s, struct sbt_open_episodes *m,
 					       __u64 *now)

@@ -17,8 +17,8 @@
 enum { BY_SESSION, BY_EXIT, BY_END };
 
 /*
- * Return 1 + the slot of a thread that may be new, or 0 if it is not traced. Defined in
- * crossing.bpf.c.
+ * Return 1 + the index of the slot of a thread that may be new, or 0 if it is not traced. Defined
+ * in crossing.bpf.c.
  */
 extern int thread_admit(__u32 tgid, __u32 tid);
 
@@ -131,8 +131,8 @@ static __always_inline __u16 words_of(struct pt_regs *ctx, struct sbt_thread *t,
 #define HANDLER_MAX_NS	    8000
 
 /*
- * Return the time if this arrival is to be timed, else 0. handler_look() then returns 0, too, and
- * handler_note() notes that the handler time was not measured.
+ * Return the time if this arrival is to be timed, else 0. After a 0, handler_look() also returns 0,
+ * and handler_note() notes that the handler time was not measured.
  */
 static __always_inline __u64 handler_begin(const struct sbt_thread *t)
 {

@@ -208,8 +208,8 @@ __noinline __u32 reason_of(__s64 nr, __u64 first, __u64 second)
 	case __NR_pselect6:
 	case __NR_ppoll:
 		/*
-		 * Without descriptors the call only sleeps. Programs used it so before nanosleep()
-		 * existed.
+		 * Without descriptors the call only sleeps. Programs used the call in this way
+		 * before nanosleep() existed.
 		 */
 		if (nr == __NR_ppoll
 #ifdef __NR_poll
@@ -282,8 +282,8 @@ static __noinline int file_name(struct sbt_account *a, struct file *file, const 
 }
 
 /*
- * Return the key of the file behind descriptor @fd. A thread mostly waits for the same file again,
- * so the file's name is read again only after a while: then the name may have changed.
+ * Return the key of the file behind descriptor @fd. A thread usually waits for the same file again.
+ * So the file's name is read again only after a while, in case the name has changed.
  */
 static __always_inline __u64 file_of_call(struct sbt_account *a, struct task_struct *task, __u64 fd,
 					  __u64 now)
@@ -378,8 +378,8 @@ static __always_inline __u32 owner_of(__u64 addr, __u32 op, __u32 value)
 }
 
 /*
- * A number that is larger than the process's own by less than this is taken for one of its threads:
- * threads that a process creates soon after its start have such numbers.
+ * A thread number that exceeds the process's number by less than this is taken for a thread of the
+ * process: threads that a process creates soon after its start have such numbers.
  */
 #define THREADS_NEAR 4096
 
@@ -475,8 +475,8 @@ static __always_inline void activity_clear(struct sbt_block *b)
 }
 
 /*
- * The holder's or waker's time @which grew by @ns during the block. Note it if no other time grew
- * as much so far.
+ * Note that the holder's or waker's time @which grew by @ns during the block, if no other time
+ * noted so far grew as much.
  */
 static __always_inline void activity_note(struct sbt_block *b, __u32 which, __u64 ns)
 {
@@ -732,10 +732,10 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 #define UNPROBED_MAX 64
 
 /*
- * Report a wait as on a condition variable that no probe has seen. User space attaches probes to
- * the waiting functions of a new process when the process creates its first thread. This report
- * makes user space attach them also to a process with a single thread, because processes may share
- * a condition variable.
+ * Report a wait that looks like a wait on a condition variable, and that no probe has seen. User
+ * space attaches probes to the waiting functions of a new process when the process creates its
+ * first thread. This report makes user space attach them also to a process with a single thread,
+ * because processes may share a condition variable.
  */
 __noinline int unprobed_wait(__u32 tid, __u64 now)
 {

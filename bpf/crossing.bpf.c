@@ -47,8 +47,8 @@ __noinline int thread_admit(__u32 tgid, __u32 tid)
 }
 
 /*
- * Number of words before the phase of a std::barrier in which its beginning is searched for. The
- * completion function lies between the two, and its size is not known.
+ * To find the beginning of a std::barrier, this many words before its phase are searched. The
+ * completion function lies between its beginning and its phase, and has an unknown size.
  */
 #define STD_SEARCHED 16
 
@@ -517,8 +517,8 @@ static __noinline int report_shared(struct sbt_proc *p, __u32 tgid, __u64 addres
 }
 
 /*
- * Note that a barrier is initialized. @report: report shared barriers, which works from Linux 5.17
- * on.
+ * Note that a barrier is initialized. @report: report shared barriers, which needs Linux 5.17 or
+ * later.
  */
 static __always_inline int barrier_init_note(struct pt_regs *ctx, bool report)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Find barriers that are no functions of a known library: threads wait on a condition variable or a
- * futex, and one thread wakes them all. Each wait and each wake-up is a candidate, from which user
- * space classifies the object. Once an object is classified as a barrier, its crossings are
+ * Find barriers that are not functions of a known library: threads wait on a condition variable or
+ * a futex, and one thread wakes them all. Each wait and each wake-up is a candidate, from which
+ * user space classifies the object. Once an object is classified as a barrier, its crossings are
  * recorded like those of any barrier. Waits on an object that is no barrier cost only a check. No
  * return probes are used here: pthread_cond_wait is a cancellation point. A cancelled thread
  * unwinds its stack, and unwinding through a return probe breaks the process.
@@ -55,9 +55,9 @@ static __noinline int object_waits(struct sbt_thread *t)
 }
 
 /*
- * The first process in which a thread waited, or woke others. A second such process, or a fork,
- * sets several_tgids. Processes may share the objects on which they wait, at different addresses.
- * So once the flag is set, `waits` does not show whether a thread waits on an object.
+ * The first process in which a thread waited, or woke other threads. A second such process, or a
+ * fork, sets several_tgids. Processes may share the objects on which they wait, at different
+ * addresses. So once the flag is set, `waits` does not show whether a thread waits on an object.
  */
 static volatile __u32 first_tgid;
 volatile __u32 several_tgids;
@@ -670,7 +670,7 @@ int BPF_PROG(futex_enter, struct pt_regs *user, long nr)
 	if (nr != NR_FUTEX && nr != NR_FUTEX_WAITV && nr != NR_FUTEX_WAIT && nr != NR_FUTEX_WAKE &&
 	    nr != NR_FUTEX_REQUEUE)
 		return 0;
-	/* Where time is accounted for, every traced thread is counted in `marks`. */
+	/* If config.account is set, every traced thread is counted in `marks`. */
 	if (config.account && !marks[(__u32)bpf_get_current_pid_tgid() & (SBT_MARKS - 1)])
 		return 0;
 #if !defined(__TARGET_ARCH_arm64)

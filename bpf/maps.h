@@ -29,11 +29,12 @@ struct {
 } no_probe SEC(".maps") __weak;
 
 /*
- * Make the kernel run the program on the kernel stack of the thread. Since 6.13 the kernel has one
- * stack per CPU for a tracing program, as if no program could be interrupted by itself. But a
- * thread in the program of a uprobe can lose its CPU to another thread that hits the same probe,
- * which then overwrites its stack. Linux 7.2 crashed because of that. A program with a tail call
- * still runs on the thread's kernel stack. The verifier knows that this tail call is never reached.
+ * Make the kernel run the program on the kernel stack of the thread. Since 6.13 the kernel runs a
+ * tracing program on a separate stack, one per CPU, and assumes that no program can be interrupted
+ * by itself. But a thread in the program of a uprobe can lose its CPU to another thread that hits
+ * the same probe, which then overwrites its stack. Linux 7.2 crashed because of that. A program
+ * with a tail call still runs on the thread's kernel stack. The verifier knows that this tail call
+ * is never reached.
  */
 #define stack_of_its_own(ctx, map)                    \
 	do {                                          \

@@ -228,7 +228,7 @@ static __noinline int outlined_known(struct pt_regs *ctx, const struct here *h, 
 		e->flags = SBT_EVENT_HELD;
 	asked = e->flags & SBT_EVENT_HELD;
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
-	/* If the process was stopped, it does not continue before the probe exists. */
+	/* If the process was stopped, it continues only when the probe exists. */
 	return asked != 0;
 }
 

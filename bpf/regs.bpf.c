@@ -104,7 +104,7 @@ __u32 watched[SBT_REGS_RETURNED];
 __u64 returned[SBT_REGS_RETURNED];
 
 /*
- * Count the hits of a probe at a return address. Cookies need Linux 5.15. To attach this program as
+ * Count the hits of a probe at a return address. Cookies need Linux 5.15. Attaching this program as
  * a multi-probe needs no more privileges than tracing.
  */
 SEC("?uprobe")

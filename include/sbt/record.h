@@ -105,7 +105,7 @@ enum sbt_record_type {
 	 * struct sbt_event: a barrier that processes may share was created in the mapping from
 	 * `range_start` to `range_end`. `device`, `inode` and `file_offset` identify the file;
 	 * inode 0: other processes cannot share it. An unchanged mapping is not reported again.
-	 * Written from Linux 5.17 on.
+	 * Written only on Linux 5.17 and later.
 	 */
 	SBT_REC_SHARED = 16,
 	/*
@@ -152,8 +152,8 @@ enum sbt_record_type {
 #define SBT_CROSSING_NO_IP     0x04
 /*
  * The thread's time since its last departure (or start) is accounted for. Without
- * SBT_CROSSING_PARTS the thread was on a CPU in all of its phase. Without SBT_CROSSING_INSIDE it
- * was on a CPU in all of its wait.
+ * SBT_CROSSING_PARTS the thread was on a CPU during its whole phase. Without SBT_CROSSING_INSIDE it
+ * was on a CPU during its whole wait.
  */
 #define SBT_CROSSING_ACCOUNTED 0x08
 #define SBT_CROSSING_INSIDE    0x10 /* the record is followed by struct sbt_inside */
@@ -357,8 +357,8 @@ struct sbt_parts {
 	__u32 ran;
 	__u32 cpus_allowed;
 	/*
-	 * the longest block for the reason that took most time, and for the reason that took second
-	 * most
+	 * the longest block for the reason with the longest total time, and for the reason with the
+	 * second longest
 	 */
 	struct sbt_block block, second;
 };

@@ -121,9 +121,9 @@ static void __attribute__((noreturn)) guard(int procs, int parent)
 		_exit(0);
 	}
 	/*
-	 * Look several times. The kernel closes the pipe among the last of sbt-trace's files, after
-	 * the links of the programs, but a process that was stopped at the last moment appears as
-	 * stopped a little later.
+	 * Look several times. The kernel closes the pipe after the links of the programs. But a
+	 * process that the programs stopped at the last moment may appear as stopped only a little
+	 * later.
 	 */
 	for (i = 0; i < LOOKS; i++) {
 		resume_stopped(procs, 0);

@@ -231,9 +231,9 @@ struct address_space_return {
 
 /*
  * Return the call site as address_space_site() does, but by the file in @ret instead of the present
- * mapping of the address. If that file has not been examined, only mappings that were there when
- * the program started count. If none contains the address, the address becomes a call site of its
- * own.
+ * mapping of the address. If that file has not been examined, only mappings that existed when the
+ * program started are used. If none of them contains the address, the address becomes a call site
+ * of its own.
  */
 uint32_t address_space_return_site(struct address_spaces *spaces, const struct address_space *space,
 				   const struct address_space_return *ret);

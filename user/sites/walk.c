@@ -239,7 +239,8 @@ int walk_up(struct walk *w, struct address_space *space, const struct walk_threa
 		}
 		more = more && stack_grows(&regs, &step.caller);
 		/*
-		 * During a system call, the pc is after the system call, perhaps on the next line.
+		 * During a system call, the pc is after the system call instruction, perhaps on the
+		 * next source line.
 		 */
 		stands = (regs.exact || step.signal) && !(!*n && thread->in_call);
 		frames[*n].address = regs.value[STACK_PC] - !stands;
