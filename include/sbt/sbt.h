@@ -5,30 +5,30 @@
  * This header is all that a program needs, besides POSIX threads. The interface is that of the SBT
  * library (E. Novillo, 2002, appendix B and section 4.2); sbt-trace does the measuring:
  *
- * #define SBT_BARRIER  my_barrier		// the barrier that the macros use
- * #define SBT_THREADID my_id		// number of the calling thread: variable or call
- * #include <pthread.h>
- * #include "sbt/sbt.h"
+ *	#define SBT_BARRIER  my_barrier		// the barrier that the macros use
+ *	#define SBT_THREADID my_id		// number of the calling thread: variable or call
+ *	#include <pthread.h>
+ *	#include "sbt/sbt.h"
  *
- * sbt_barrier_t *SBT_BARRIER;
+ *	sbt_barrier_t *SBT_BARRIER;
  *
- * SBT_BARRIER = sbt_init(4, argc, argv);	// for 4 threads; NULL with errno: no barrier
- * BARRIER;				// wait; reported by file and line
- * N_BARRIER("End initialization");	// wait; reported by name
- * L_BARRIER;				// wait in a loop: summed up, reported at the end
- * NL_BARRIER("End iteration");		// the same with a name
- * sbt_finalize();				// at the end, when no thread waits at a barrier
+ *	SBT_BARRIER = sbt_init(4, argc, argv);	// for 4 threads; NULL with errno: no barrier
+ *	BARRIER;				// wait; reported by file and line
+ *	N_BARRIER("End initialization");	// wait; reported by name
+ *	L_BARRIER;				// wait in a loop: summed up, reported at the end
+ *	NL_BARRIER("End iteration");		// the same with a name
+ *	sbt_finalize();				// at the end, when no thread waits at a barrier
  *
  * Programs with other barriers, and programs with one thread, can use the markers alone:
  *
- * SBT_THREAD(id);				// from here on the calling thread is number id
- * SBT_PHASE("read");			// here the calling thread's phase "read" ends
- * SBT_PHASE_BEGIN("solve");		// ... and here a phase with its own name begins,
- * SBT_PHASE_END("solve");			// with any barriers and phases inside
+ *	SBT_THREAD(id);				// from here on the calling thread is number id
+ *	SBT_PHASE("read");			// here the calling thread's phase "read" ends
+ *	SBT_PHASE_BEGIN("solve");		// ... and here a phase with its own name begins,
+ *	SBT_PHASE_END("solve");			// with any barriers and phases inside
  *
- * SBT_READ(owner, bytes);			// the calling thread reads this many bytes of the
- * SBT_WRITE(owner, bytes);		// data of thread number owner, or writes them:
- * 					// see sbt-trace predict
+ *	SBT_READ(owner, bytes);			// the calling thread reads this many bytes of the
+ *	SBT_WRITE(owner, bytes);		// data of thread number owner, or writes them:
+ *						// see sbt-trace predict
  *
  * With -DSBT_OFF only a call of pthread_barrier_wait() is left. Parts of a program compiled with
  * and without it can be mixed.
@@ -38,26 +38,26 @@
  * program never checks for a tracer. A value that is not in a register yet (the address of the
  * string in SBT_PHASE) is loaded into one first. There are markers on x86-64 and arm64 only.
  *
- * marker		arguments
- * enter		object, thread, file, line, name, loop, count
- * leave		object
- * phase		name, file, line, kind (enum sbt_phase_kind)
- * thread		thread
- * access		owner, bytes, kind (enum sbt_access_kind)
- * init		argc, argv, object, count
- * finalize	(none)
+ *	marker		arguments
+ *	enter		object, thread, file, line, name, loop, count
+ *	leave		object
+ *	phase		name, file, line, kind (enum sbt_phase_kind)
+ *	thread		thread
+ *	access		owner, bytes, kind (enum sbt_access_kind)
+ *	init		argc, argv, object, count
+ *	finalize	(none)
  *
- * object	8	address of the sbt_barrier_t, and of the pthread_barrier_t at its start
- * thread	-4	SBT_THREADID of the calling thread
- * file	8	address of a string: __FILE__, as the compiler was given it
- * line	-4	__LINE__
- * name	8	address of a string, or 0: without a name. The string may change.
- * loop	-4	not 0: a loop barrier
- * count	-4	number of threads that wait at the barrier
- * owner	-4	number of the thread that owns the data
- * bytes	-4	number of bytes
- * argc	-4	as given to sbt_init()
- * argv	8	address of argc pointers to strings, not yet sorted by sbt_init()
+ *	object	8	address of the sbt_barrier_t, and of the pthread_barrier_t at its start
+ *	thread	-4	SBT_THREADID of the calling thread
+ *	file	8	address of a string: __FILE__, as the compiler was given it
+ *	line	-4	__LINE__
+ *	name	8	address of a string, or 0: without a name. The string may change.
+ *	loop	-4	not 0: a loop barrier
+ *	count	-4	number of threads that wait at the barrier
+ *	owner	-4	number of the thread that owns the data
+ *	bytes	-4	number of bytes
+ *	argc	-4	as given to sbt_init()
+ *	argv	8	address of argc pointers to strings, not yet sorted by sbt_init()
  *
  * The number after the name is the size in bytes, negative if signed, as notes state it. Operands
  * are registers and constants. The exception is count in enter, which is in memory, at a constant

@@ -148,9 +148,9 @@ static void take_late(struct discover *d, struct object *o, const struct pending
 
 /*
  * Some threads have found that the futex changed since the last waking. Add those that were late
- * for the last waking to the round that it ended. If @waker, which makes the next waking, is among
- * them, it was late, because it has not waited since. The other late threads are those that
- * expected the same value as all members of that round.
+ * for the last waking to the round that it ended. @waker makes the next waking. If @waker is among
+ * the threads that found the change, it was late, because it has not waited since. The other late
+ * threads are those that expected the same value as all members of that round.
  */
 static void take_all_late(struct discover *d, struct object *o, uint32_t waker)
 {
@@ -168,7 +168,7 @@ static void take_all_late(struct discover *d, struct object *o, uint32_t waker)
 }
 
 /*
- * To the round of this waking, add the threads that found the futex changed before the waking. The
+ * Add to the round of this waking the threads that found the futex changed before the waking. The
  * waker had changed the futex, so the waker had arrived before them. Return the latest possible
  * time of the waker's arrival.
  */
@@ -369,8 +369,8 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 	if (!o->open)
 		return pending_add(d, o, r);
 	/*
-	 * The thread may have been slow to leave. Then the last waking is a later one, and the
-	 * waking before it ended the wait.
+	 * The thread may have been slow to leave. In that case the last waking does not fit the
+	 * wait, and the waking before it ended the wait.
 	 */
 	if (wake > r->depart_ns || (arrive <= before && before)) {
 		wake = before;

@@ -99,14 +99,14 @@ struct discover_object {
 	uint64_t untold;
 	uint32_t wait_site, wake_site;
 	/*
-	 * Number of consecutive rounds of the same threads in which the waking was in another
-	 * function than the waits, and the waker changed.
+	 * Number of consecutive rounds of the same threads in which the waking was in a different
+	 * function from the waits, and the waker changed.
 	 */
 	uint32_t split;
 	uint32_t led; /* like `split`, but the same member always woke the others */
 	/*
-	 * number of rounds with waits and waking in one function, but with other members than the
-	 * previous round
+	 * number of rounds with waits and waking in one function, but with different members from
+	 * the previous round
 	 */
 	uint32_t uneven;
 	/* the largest number of members of a round with waits and waking in one function */

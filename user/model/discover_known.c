@@ -136,8 +136,8 @@ void discover_known_end(struct discover *d, struct object *o)
 	if (o->pub.futex || o->pub.verdict != DISCOVER_BARRIER || !o->open || o->bad)
 		return;
 	/*
-	 * The usual number of threads arrived, but other threads than before. This happens in each
-	 * round at the upper nodes of a tree barrier.
+	 * The usual number of threads arrived, but not the same threads as before. This happens in
+	 * each round at the upper nodes of a tree barrier.
 	 */
 	if (o->nnow && o->nnow + 1 == o->nset && !discover_all_known(o)) {
 		discover_set_members(o);

@@ -11,7 +11,7 @@
 
 #define ROUNDS_ENOUGH	 3 /* number of consecutive rounds that is enough evidence for a barrier */
 /*
- * number of additional rounds that are needed for each round with other members than the round
+ * number of additional rounds that are needed for each round with different members from the round
  * before it
  */
 #define EVEN_ROUNDS	 4
@@ -460,7 +460,7 @@ void discover_round_end(struct discover *d, struct object *o)
 /* --- possible barriers, for remarks ----------------------------------------------------------- */
 
 /*
- * End the round that @waker's waking ends, in the figures for the case that waits and waking are in
+ * @waker's waking ends a round: update the figures for the case that waits and waking are in
  * different functions.
  */
 void discover_split_round(struct object *o, uint32_t waker)

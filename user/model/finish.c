@@ -378,7 +378,7 @@ static int join_clocks(struct model *m, struct episode *e, const struct member *
 
 /*
  * Return whether @a was created before @b. The first thread of a process counts as created first,
- * although a later start may be recorded for it.
+ * even if a later start is recorded for it.
  */
 static bool made_before(const struct model *m, const struct thread *a, const struct thread *b)
 {

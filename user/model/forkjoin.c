@@ -12,8 +12,8 @@
 #define ROUNDS_ENOUGH 2
 #define TEAM_LEAST    2
 /*
- * Maximum number of threads of one creator that are not joined yet. If there are more, those of
- * earlier batches are forgotten or, if there are none, all.
+ * Maximum number of threads of one creator that are not joined yet. If there are more, the threads
+ * of earlier batches are forgotten or, if there are no earlier batches, all of them.
  */
 #define MADE_MAX      4096
 /*
@@ -24,7 +24,7 @@
 /*
  * A creator that does nothing but join may spend BETWEEN_NS, or 1/BETWEEN_PART of the time since
  * its first join, between its joins. It may also lose its CPU between two joins. So the creator
- * counts as doing more than joining only if also most of the times between two joins exceed GAP_NS.
+ * counts as doing more than joining only if most of the times between two joins also exceed GAP_NS.
  */
 #define BETWEEN_NS    1000000ULL
 #define BETWEEN_PART  4
@@ -161,7 +161,7 @@ static void thread_settle(struct thread *t)
 		free(t);
 }
 
-/* Forget the creator's threads from @link on. */
+/* Forget those of the creator's threads that begin at @link in its list. */
 static void cut_made(struct thread *creator, struct thread **link)
 {
 	struct thread *t, *next;

@@ -21,8 +21,8 @@
  *
  * Three cases are left out. The first is a round with a thread that is not joined, because it is
  * detached or lives longer, or that another thread joins; later rounds are reported. The second is
- * threads that are joined while others are made, as in a pool. The third is everything that began
- * before the tracer could see it.
+ * threads that are joined while other threads are made, as in a pool. The third is everything that
+ * began before the tracer could see it.
  */
 #ifndef MODEL_FORKJOIN_H
 #define MODEL_FORKJOIN_H

@@ -147,8 +147,8 @@ struct model_detail {
 	uint8_t scaled; /* one bit for each counter that was multiplexed */
 	uint8_t unknown; /* one bit for each counter that was not counted for part of the time */
 	/*
-	 * the longest block of the reason that took most time, and of the reason that took second
-	 * most
+	 * the longest block of the reason with the longest total time, and of the reason with the
+	 * second longest
 	 */
 	struct model_block block, second;
 	uint64_t counters[MODEL_COUNTERS_MAX]; /* counts in the phase */
@@ -195,7 +195,7 @@ struct model_crossing {
 	uint16_t rest;
 	/*
 	 * Number of the episode at the object, as its members count. Members of one episode have
-	 * the same number. Members of neighbouring episodes have other numbers. 0 if not known.
+	 * the same number. Members of neighbouring episodes have different numbers. 0 if not known.
 	 */
 	uint32_t round;
 	/*
@@ -313,8 +313,8 @@ struct model_thread {
 	 */
 	uint64_t ideal_ns;
 	/*
-	 * when it arrived, if it was inside a barrier at the end of tracing; MODEL_UNKNOWN if it
-	 * was not
+	 * when the thread arrived, if it was inside a barrier at the end of tracing; MODEL_UNKNOWN
+	 * if it was not
 	 */
 	uint64_t pending_ns;
 	uint32_t cpus_allowed; /* last known value; 0 if unknown */

@@ -66,7 +66,10 @@ static uint64_t wait_of(const struct model *m, const struct proc *p)
 	return sum;
 }
 
-/* Return false for a process that shares barriers with others, or that was traced only in part. */
+/*
+ * Return false for a process that shares barriers with other processes, or that was traced only in
+ * part.
+ */
 static bool may_fold(const struct model *m, const struct proc *p)
 {
 	uint32_t i;
