@@ -148,7 +148,7 @@ static __always_inline __u64 throttled_of(const struct sbt_account *a, struct cf
 		throttled = 0;
 	/*
 	 * The kernel counts no throttled time if the task was preempted because its cgroup's quota
-	 * was used up. Then count the whole wait.
+	 * was used up. In that case, count the whole wait.
 	 */
 	if (!throttled && a->was_throttled)
 		throttled = ns;
@@ -500,7 +500,7 @@ static __always_inline void switch_in(struct sbt_account *a, __u32 index, struct
 
 /*
  * Whether to measure this run of the program: one run in SBT_TIMED_EACH, chosen by low bits of the
- * clock. To read the clock twice costs a quarter of all other work here. For resting threads the
+ * clock. Reading the clock twice costs a quarter of all other work here. For resting threads the
  * bits are from their CPU times, because the clock is not read for them.
  */
 #define IS_TIMED(now) (!((now) >> 7 & (SBT_TIMED_EACH - 1)))

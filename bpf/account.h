@@ -542,9 +542,8 @@ static __always_inline void fill_parts(struct sbt_parts *p, const struct sbt_acc
 	if (longest < SBT_BLOCKED_REASONS)
 		p->block = a->blocks[longest];
 	/*
-	 * Also report the second longest block. The longest block may delay all threads equally,
-	 * and then makes no thread late. The second longest may then be the reason why this thread
-	 * is late.
+	 * Also report the second longest block. If the longest block delays all threads equally, it
+	 * makes no thread late, and the second longest may be the reason why this thread is late.
 	 */
 	if (next && second < SBT_BLOCKED_REASONS)
 		p->second = a->blocks[second];

@@ -452,8 +452,8 @@ static __noinline int open_episodes_partial(struct sbt_open_episodes *m, __u64 e
 		return PARTIAL_REPORTED;
 	m->row = known == episode ? m->row + 1 : 1;
 	/*
-	 * If more threads than members use the barrier, two threads may have arrived in another
-	 * order than they were counted in.
+	 * If more threads than members use the barrier, two threads may have arrived in a different
+	 * order from the one in which they were counted.
 	 */
 	if (m->whole && m->row < PARTIAL_IN_A_ROW)
 		return PARTIAL_AMBIGUOUS;
@@ -478,7 +478,7 @@ static __always_inline __u64 sums_caller(struct pt_regs *ctx)
 
 /*
  * Note an arrival. The call site is read from the stack now, because the thread may depart late or
- * never. To read it costs half as much as all other work, so it is not read for a thread that does
+ * never. Reading it costs half as much as all other work, so it is not read for a thread that does
  * not wait. That thread departs at once, and its departure shows the call site at no cost (unless
  * @by_exit).
  */

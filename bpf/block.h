@@ -273,7 +273,7 @@ static __noinline int file_name(struct sbt_account *a, struct file *file, const 
 	ino ^= (__u64)BPF_CORE_READ(inode, i_sb, s_dev) << 40;
 	name.mode = BPF_CORE_READ(inode, i_mode) & S_IFMT;
 	bpf_probe_read_kernel_str(name.name, sizeof(name.name), text);
-	/* Objects that are no real files ("[eventfd]", "[timerfd]") share one inode. */
+	/* Objects that are not real files ("[eventfd]", "[timerfd]") share one inode. */
 	if (name.name[0] == '[')
 		ino ^= *(const __u64 *)name.name * 0x9e3779b97f4a7c15ULL;
 	bpf_map_update_elem(&file_names, &ino, &name, BPF_ANY);
@@ -384,9 +384,9 @@ static __always_inline __u32 owner_of(__u64 addr, __u32 op, __u32 value)
 #define THREADS_NEAR 4096
 
 /*
- * Return the holder as the number of a traced thread, or 0. A wait for a thread's end is at a word
- * that holds that thread's number until the kernel clears it. The kernel's wake-up at that word is
- * not private, so the wait is not private either.
+ * Return the holder as the number of a traced thread, or 0. A thread that waits for another
+ * thread's end waits at a word that holds the other thread's number until the kernel clears it. The
+ * kernel's wake-up at that word is not private, so the wait is not private either.
  */
 static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_call *call,
 				       __u64 now)
@@ -421,7 +421,7 @@ static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_
 	}
 	h = account_find(owner, &index);
 	/*
-	 * A futex word that is no lock may hold any number, but rarely the number of a thread of
+	 * A futex word that is not a lock may hold any number, but rarely the number of a thread of
 	 * this process.
 	 */
 	if (!h || owner == a->tid || (h->tgid != a->tgid && word & FUTEX_PRIVATE))
@@ -862,8 +862,8 @@ __noinline int block_end(__u32 index, __u64 now, __u32 waker)
 	a->times[(SBT_TIME_BLOCKED + reason) & 7] += ns;
 	/*
 	 * Blocks inside a barrier are not noted. If @now is before since_ns, the waker read the
-	 * clock before the thread went to sleep. Then the sum above stays correct, but there is no
-	 * block to note.
+	 * clock before the thread went to sleep. In that case the sum above stays correct, but
+	 * there is no block to note.
 	 */
 	if (a->inside || now < a->since_ns)
 		return 0;

@@ -57,8 +57,8 @@ static __always_inline struct sbt_occupancy *occupancy_of_lock(const struct sbt_
 }
 
 /*
- * Note that thread @tid has the CPU or lock from @now on. If two CPUs do this at once, one of the
- * two entries may be lost. Its time is then attributed to the thread of the other entry.
+ * Note that thread @tid has the CPU or lock from @now on. If two CPUs do this at the same time, one
+ * of the two entries may be lost. Its time is then attributed to the thread of the other entry.
  */
 static __always_inline void occupancy_push(struct sbt_occupancy *t, __u32 tid, __u64 now)
 {

@@ -604,7 +604,7 @@ static __always_inline bool mark_arrive(struct pt_regs *ctx, struct sbt_thread *
 		t->words = object;
 		passed_read(ctx, t, spec, number);
 		/*
-		 * Without words, the object is no barrier: threads also wait for bytes of other
+		 * Without words, the object is not a barrier: threads also wait for bytes of other
 		 * objects to change.
 		 */
 		if (spec->flags & SBT_SPEC_PHASE && !t->words)

@@ -4,8 +4,8 @@
  * Find barriers that are not functions of a known library: threads wait on a condition variable or
  * a futex, and one thread wakes them all. Each wait and each wake-up is a candidate, from which
  * user space classifies the object. Once an object is classified as a barrier, its crossings are
- * recorded like those of any barrier. Waits on an object that is no barrier cost only a check. No
- * return probes are used here: pthread_cond_wait is a cancellation point. A cancelled thread
+ * recorded like those of any barrier. Waits on an object that is not a barrier cost only a check.
+ * No return probes are used here: pthread_cond_wait is a cancellation point. A cancelled thread
  * unwinds its stack, and unwinding through a return probe breaks the process.
  */
 #include "account.h"
@@ -93,8 +93,8 @@ static __noinline int object_empty(struct sbt_thread *t)
 		return 0;
 	}
 	/*
-	 * Write only if the value changes, because threads that wake others at the same time would
-	 * contend for the cache line.
+	 * Write only if the value changes, because threads that wake other threads at the same time
+	 * would contend for the cache line.
 	 */
 	if (!*(volatile __u32 *)&state->waits)
 		return 1;
@@ -115,7 +115,7 @@ static __noinline int cond_hits_add(struct sbt_thread *t)
 	return hits_add(t, role, looks, looks);
 }
 
-/* Count a probe hit that is no crossing, because it costs time. */
+/* Count a probe hit that is not a crossing, because it costs time. */
 static __always_inline void count_hit(struct sbt_thread *t)
 {
 	if (++t->waiting.looks >= SBT_LOOKS_STEP)
@@ -538,8 +538,8 @@ static __always_inline __u64 syscall_arg(struct pt_regs___kernel *regs, __u32 n)
 	__u64 all[4] = {};
 
 	/*
-	 * At the entry, regs[0] still holds the first argument. It does not if the kernel has
-	 * restarted the call.
+	 * At the entry, regs[0] still holds the first argument, unless the kernel has restarted the
+	 * call.
 	 */
 	bpf_probe_read_kernel(all, sizeof(all), &regs->regs);
 	return all[n & 3];

@@ -371,8 +371,8 @@ static __always_inline __u64 proc_detached(const struct sbt_proc *p, __u32 tgid)
 		return 0;
 	detached = *(volatile __u64 *)&found->detached;
 	/*
-	 * The kernel may be reusing the memory of this entry for another process. `word` is then
-	 * written before `detached`, so its upper half shows this.
+	 * The kernel may be reusing the memory of this entry for another process. In that case
+	 * `word` is written before `detached`, so its upper half shows this.
 	 */
 	return *(volatile __u64 *)&found->word >> 32 == p->inc ? detached : 0;
 }

@@ -81,9 +81,9 @@ enum sbt_record_type {
 	SBT_REC_LABEL = 10, /* struct sbt_label */
 	SBT_REC_OUTLINED = 11, /* struct sbt_event: the function of a region has no probe yet */
 	/*
-	 * struct sbt_crossing of family COND or FUTEX: a thread waited, or woke others. User space
-	 * finds out whether that was at a barrier. `seq` does not count this record. For a wake-up
-	 * depart_ns equals arrive_ns, also in crossings of discovered barriers.
+	 * struct sbt_crossing of family COND or FUTEX: a thread waited, or woke other threads. User
+	 * space finds out whether that was at a barrier. `seq` does not count this record. For a
+	 * wake-up depart_ns equals arrive_ns, also in crossings of discovered barriers.
 	 */
 	SBT_REC_CANDIDATE = 12,
 	/* struct sbt_callers: a stack sample that shows the callers of a crossing that follows */

@@ -126,7 +126,7 @@ struct sbt_waiting {
 	__u16 spec;
 	__u8 family;
 	__u8 kind;
-	__u8 quiet; /* the object is no barrier, so nothing is written */
+	__u8 quiet; /* the object is not a barrier, so nothing is written */
 	__u8 unread; /* `value` could not be read */
 	__u32 looks; /* hits not yet added to those of the process */
 };
@@ -925,7 +925,7 @@ struct sbt_open_episodes {
 	__u64 partial;
 	__u32 row; /* number of such episodes in direct succession */
 	__u32 whole; /* not 0: an episode was seen from its first arrival to its last */
-	__u32 shift; /* log2 of count; SBT_SUM_NONE: count is no power of two */
+	__u32 shift; /* log2 of count; SBT_SUM_NONE: count is not a power of two */
 	__u32 counts; /* not 0: the object's first word counts arrivals (glibc 2.25 and later) */
 	__u32 look; /* not 0: compare that word with `arrivals`, which may be wrong */
 	__u32 off; /* by how much `arrivals` and that word differ */

@@ -82,7 +82,7 @@ static void resume_stopped(int procs, int parent)
  */
 static int keep_two(int *procs, int *parent)
 {
-	/* Duplicate both to high numbers that cannot collide, then to 0 and 1. */
+	/* Duplicate both descriptors to high numbers that cannot collide, then to 0 and 1. */
 	*procs = fcntl(*procs, F_DUPFD, 10);
 	*parent = fcntl(*parent, F_DUPFD, 10);
 	if (*procs < 0 || *parent < 0 || dup2(*procs, 0) < 0 || dup2(*parent, 1) < 0)

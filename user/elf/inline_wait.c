@@ -299,8 +299,8 @@ static bool describe_value(const struct value *v, uint32_t at, uint8_t size, str
 }
 
 /*
- * The test that decides whether a wait ends: a load into a register, then at once a comparison,
- * then a conditional jump.
+ * The test that decides whether a wait ends: a load into a register, directly followed by a
+ * comparison and a conditional jump.
  */
 struct test {
 	const cs_insn *load, *compare, *jump;

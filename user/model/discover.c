@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-/* number of consecutive timed-out waits after which the object is no barrier */
+/* number of consecutive timed-out waits after which the object is not a barrier */
 #define OVER_MAX    65536
 #define MEMBERS_MAX 4096
 /*
@@ -200,7 +200,7 @@ static uint64_t take_again(struct discover *d, struct object *o, uint64_t wake_n
 
 /*
  * Count a round of a barrier that breaks the rule. After too many such rounds the object is
- * classified as no barrier.
+ * classified as an object that is not a barrier.
  */
 static int wrong(struct discover *d, struct object *o, uint64_t cookie)
 {
@@ -214,7 +214,7 @@ static int wrong(struct discover *d, struct object *o, uint64_t cookie)
 }
 
 /*
- * Number of consecutive second wakings, without other wakings, after which the object is no
+ * Number of consecutive second wakings, without other wakings, after which the object is not a
  * barrier.
  */
 #define ECHOES_MAX 8
@@ -305,7 +305,7 @@ static bool continues(const struct object *o, const struct pending *p,
 	       wake_ns <= o->wake_ns;
 }
 
-/* Take a wait that timed out. If all waits on the object time out, it is no barrier. */
+/* Take a wait that timed out. If all waits on the object time out, it is not a barrier. */
 static int add_wait_over(struct discover *d, struct object *o, const struct discover_record *r)
 {
 	if (++o->over >= OVER_MAX) {

@@ -60,7 +60,7 @@ static void take_held(struct discover *d, struct object *o, uint32_t team)
 	o->reported = true;
 }
 
-/* Drop the round's pending records and count them, because the round is no episode. */
+/* Drop the round's pending records and count them, because the round is not an episode. */
 static void is_wrong(struct discover *d, struct object *o)
 {
 	d->unseen.given_up += o->nheld;
@@ -118,7 +118,7 @@ static void take_complete(struct discover *d, struct object *o)
 {
 	/*
 	 * The waking that ended this round may be an episode's second waking, by a thread that was
-	 * preempted for long.
+	 * preempted for a long time.
 	 */
 	if (discover_echo_late(d, o)) {
 		discover_drop_from(d, o, 0);
@@ -149,7 +149,7 @@ void discover_known_end(struct discover *d, struct object *o)
 		more_meet(o);
 	if (!o->nheld)
 		return;
-	/* A waking from another function is no arrival if no thread waited for it. */
+	/* A waking from another function is not an arrival if no thread waited for it. */
 	if (!o->nnow && !belongs(d, o->now_site, o->now_site)) {
 		discover_drop_from(d, o, 0);
 		return;

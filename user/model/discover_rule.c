@@ -21,7 +21,7 @@
  * one function
  */
 #define APART_ROUNDS_MAX 8
-/* number of wakings without waiters after which the object is no barrier */
+/* number of wakings without waiters after which the object is not a barrier */
 #define EMPTY_MAX	 64
 /*
  * Number of consecutive rounds with the same waker that is needed if the inlined functions are not
@@ -437,7 +437,7 @@ void discover_round_end(struct discover *d, struct object *o)
 	o->pub.rounds++;
 	if (o->nset < TEAM_LEAST) {
 		/*
-		 * Two threads are no evidence. Only a known barrier with the same call sites can
+		 * Two threads are not evidence. Only a known barrier with the same call sites can
 		 * make this object a barrier, so keep only a few rounds.
 		 */
 		if (o->streak + o->older >= PAIR_ROUNDS_MAX) {

@@ -63,7 +63,7 @@ struct thread {
 	/* number of threads in the current batch, and how many of them are joined */
 	uint32_t n, njoined;
 	bool joining; /* threads of the batch were joined, so the next thread begins a new batch */
-	bool broken; /* the batch is no round */
+	bool broken; /* the batch is not a round */
 	/* the round that this creator may still wait for, or NULL; see forkjoin_episode.open */
 	struct forkjoin_episode *open;
 	bool waits_for_all; /* the creator waits for all threads of the finished batch */
@@ -137,7 +137,7 @@ static int process_get(struct forkjoin *f, uint32_t tgid, uint32_t inc, struct p
 
 /*
  * Find or add a thread. If the thread's start was not seen, it may have made threads that are not
- * known, so its first batch is no round.
+ * known, so its first batch is not a round.
  */
 static int thread_get(struct process *p, uint32_t tid, struct thread **out)
 {

@@ -35,9 +35,9 @@ struct model;
 /*
  * The departure cannot be seen, because the thread is a worker at the end of a parallel region.
  * depart_ns is MODEL_UNKNOWN, but the crossing is not abandoned. The next record of the thread
- * (MODEL_CROSSING_RESUMES) gives the time when it continued. That record is no crossing: apart from
- * its ids, only depart_ns, begun_ns and the parts of the time inside are valid. The thread was idle
- * until depart_ns.
+ * (MODEL_CROSSING_RESUMES) gives the time when it continued. That record is not a crossing: apart
+ * from its ids, only depart_ns, begun_ns and the parts of the time inside are valid. The thread was
+ * idle until depart_ns.
  */
 #define MODEL_CROSSING_STAYS	 0x08
 #define MODEL_CROSSING_RESUMES	 0x10
@@ -51,8 +51,9 @@ struct model;
 #define MODEL_CROSSING_BOUND	 0x80
 /*
  * The crossing of a thread that only waits for other threads of its team to end, such as a creator
- * that joins them. The thread is no member, and its time inside is counted in model_thread.away_ns,
- * not in idle_ns. It departs when the episode ends. MODEL_CROSSING_TEAM is also set.
+ * that joins them. The thread is not a member, and its time inside is counted in
+ * model_thread.away_ns, not in idle_ns. It departs when the episode ends. MODEL_CROSSING_TEAM is
+ * also set.
  */
 #define MODEL_CROSSING_JOINS	 0x100
 

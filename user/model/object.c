@@ -514,7 +514,7 @@ static bool team_agrees(const struct episode *e, const struct member *mem)
 
 /*
  * Return true if @mem may be at the former barrier of @e. If no member of @e has left, any arrival
- * would be in time, so @mem must then have another count than the present barrier.
+ * would be in time, so @mem must then have a different count from the present barrier.
  */
 static bool former_agrees(const struct object *o, const struct episode *e, const struct member *mem,
 			  uint32_t count)

@@ -11,7 +11,7 @@
 
 /*
  * Maximum number of remembered objects. If there are more, all are forgotten. A late thread at a
- * forgotten object does not join the episode of the others.
+ * forgotten object does not join the episode of the other threads.
  */
 #define WAITS_MAX  4096
 /*

@@ -375,8 +375,8 @@ int address_space_look(struct address_spaces *s, struct address_space *space)
 	space->looked = maps;
 	space->partial = partial;
 	/*
-	 * Read the count of changes last. It may then include changes that are not in the mappings,
-	 * but it never misses a change that is in them.
+	 * Read the count of changes last. The count may then include changes that are not in the
+	 * mappings, but it never misses a change that is in them.
 	 */
 	if (!s->changes ||
 	    s->changes(s->changes_ctx, space->tgid, space->inc, &space->looked_changes))

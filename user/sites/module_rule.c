@@ -78,8 +78,8 @@ static void add_user_probe_site(struct module_names *n, struct rule *rule, bool 
 }
 
 /*
- * Return whether the name belongs to a part of a function, or to a copy with other arguments than
- * in the source.
+ * Return whether the name belongs to a part of a function, or to a copy with arguments that differ
+ * from those in the source.
  */
 static bool is_clone(const char *name)
 {

@@ -189,7 +189,7 @@ static void undo_probe(struct way *way, struct stack_regs *regs)
 }
 
 /*
- * Find the code of the frame. It may be in no file: then @at is zero. Return false if the address
+ * Find the code of the frame. If the code is in no file, @at is zero. Return false if the address
  * is not code.
  */
 static bool code_at(const struct way *way, const struct stack_regs *regs,
