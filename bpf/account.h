@@ -343,8 +343,8 @@ static __always_inline __u64 choose(__u64 first, __u64 a, __u64 b)
 }
 
 /*
- * Return the index in a->runs of the task that had the CPU for longest while the thread waited for
- * it.
+ * Return the index in a->runs of the task that had the CPU for the longest time while the thread
+ * waited for it.
  */
 static __always_inline __u32 runs_most(const struct sbt_account *a)
 {

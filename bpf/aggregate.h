@@ -3,8 +3,8 @@
 /*
  * Sums instead of records (--aggregate). An arriving thread increments a counter of the object,
  * which gives its episode. A departing thread adds its times to its own sums. The last arriver adds
- * the times of the whole episode. This needs atomics that return a value, so only the programs for
- * --aggregate may include this header.
+ * the times of the whole episode. The counter needs atomics that return a value, so only the
+ * programs for --aggregate may include this header.
  */
 #ifndef BPF_AGGREGATE_H
 #define BPF_AGGREGATE_H

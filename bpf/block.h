@@ -533,11 +533,10 @@ static __always_inline void holder_activity(struct sbt_block *b, struct sbt_acco
 }
 
 /*
- * The current task @waker, which held no lock, ended the wait of the thread in slot @index. If this
- * wait is the one that is kept for its reason in `blocks`, note there the waker, and what the waker
- * did since this thread began to wait. If waits for the same object timed out before, the time
- * counts from the first of them. Global, so that the verifier checks it once and not for each
- * caller.
+ * The current task @waker, which held no lock, ended the wait of the thread in slot @index. If
+ * `blocks` keeps this wait for its reason, note the waker there, and what the waker did since this
+ * thread began to wait. If earlier waits for the same object timed out, the time counts from the
+ * first of them. Global, so that the verifier checks it once and not for each caller.
  */
 __noinline int waker_activity(__u32 index, __u32 waker, __u64 now)
 {

@@ -640,7 +640,7 @@ static __always_inline void mark_leave(struct pt_regs *ctx, __u32 number, __u64 
 /*
  * Write a record for the beginning or end of a conceptual phase, or for an access to another
  * thread's data: the record says what the thread did since its last departure. @data: the number of
- * the other thread in the upper half, the number of bytes in the lower.
+ * the other thread in the upper half, the number of bytes in the lower half.
  */
 static __noinline int mark_write(struct sbt_thread *t, __u32 index, __u32 label, __u32 what,
 				 __u64 data)

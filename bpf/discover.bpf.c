@@ -395,10 +395,9 @@ int cond_wait(struct pt_regs *ctx)
 }
 
 /*
- * Note a wait on a semaphore. If threads seem to synchronize by semaphores, the report mentions it.
- * If the semaphore's value is not 0, the thread need not wait, and nothing is written. The
- * semaphore's value is its first member in glibc and in musl; musl keeps a flag in the uppermost
- * bit.
+ * Note a wait on a semaphore. If threads seem to synchronize by semaphores, the report says so. If
+ * the semaphore's value is not 0, the thread need not wait, and nothing is written. The semaphore's
+ * value is its first member in glibc and in musl; musl keeps a flag in the uppermost bit.
  */
 SEC("?uprobe")
 int sem_wait(struct pt_regs *ctx)

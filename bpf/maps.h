@@ -638,9 +638,9 @@ static __always_inline void program_key(struct task_struct *task, struct sbt_fil
 }
 
 /*
- * Note the program that the process runs, and its address. User space then knows whether data that
- * it reads from the process later still belong to this program and, if they do not, where its code
- * was.
+ * Note the program that the process runs, and its address. User space can then check whether data
+ * that it reads later from the process still belongs to this program. If not, user space knows
+ * where the program's code was.
  */
 static __always_inline void event_program(struct sbt_event *e, struct task_struct *task)
 {

@@ -137,7 +137,8 @@ static __noinline int team_await_begin(void)
 	struct sbt_account *a;
 
 	/*
-	 * Not for the first region: there the thread creates the workers, which is work of its own.
+	 * Begin no wait in the first region: there the thread creates the workers, and this counts
+	 * as its own work.
 	 */
 	if (!top || !top->region_sp || top->outlined_sp || own_teams->begun < 2 || t->arrive_ns ||
 	    t->turn.sp)

@@ -39,9 +39,9 @@ static __always_inline __u64 leader_start(void)
 }
 
 /*
- * -a: report (SBT_REC_THREAD) when the current thread was created. There was no such report at that
- * time, because the process was not known yet. User space needs the time, because the thread's
- * first phase begins then.
+ * -a: report (SBT_REC_THREAD) when the current thread was created. There was no such report when
+ * the thread was created, because the process was not known yet. User space needs the time, because
+ * the thread's first phase begins then.
  */
 static __always_inline void report_found_thread(__u32 tgid, __u32 tid, __u32 inc, __u64 now)
 {

@@ -80,7 +80,7 @@ enum sbt_role {
 	SBT_ROLE_TURN,
 	/*
 	 * A function that waits on a semaphore. If threads seem to synchronize by semaphores, the
-	 * report mentions these.
+	 * report mentions these waits.
 	 */
 	SBT_ROLE_SEM_WAIT,
 	SBT_ROLES

@@ -209,7 +209,7 @@ struct sbt_crossing {
 	__u32 tgid;
 	__u32 tid;
 	__u32 inc; /* incarnation of the process: distinguishes reuses of a PID, and execs */
-	__u32 seq; /* number of this crossing of the thread; a gap is a lost record */
+	__u32 seq; /* number among the thread's crossings; a gap means a lost record */
 	__u16 arrive_cpu;
 	__u16 depart_cpu;
 	__u8 type; /* SBT_REC_CROSSING */
@@ -367,7 +367,7 @@ struct sbt_parts {
 
 /*
  * Counts in the phase and inside the barrier, in the order in which the user named the counters.
- * Elements from n on are unset.
+ * Elements n and above are unset.
  */
 struct sbt_counters {
 	__u64 phase[SBT_COUNTERS_MAX];
@@ -391,8 +391,8 @@ struct sbt_crossing_full {
 
 /*
  * A sample of a thread's stack. It is sent if no rule is known yet to find the callers of a call.
- * The crossing that refers to it by name follows later. In `head` only the process, `ip`, `wanted`
- * and `sample` are set.
+ * The crossing that names this sample follows later. In `head` only the process, `ip`, `wanted` and
+ * `sample` are set.
  */
 struct sbt_callers {
 	struct sbt_crossing head;

@@ -286,8 +286,8 @@ struct sbt_object_state {
 #define SBT_SPECS	      1024
 /*
  * Without cookies a probe is identified by its offset in its page. Where several probes have the
- * same offset, the code behind the breakpoint identifies them. User space refuses a probe if
- * another probe has the same offset and the same code.
+ * same offset, the code after the breakpoint identifies them. User space refuses a probe if another
+ * probe has the same offset and the same code.
  */
 #define SBT_PAGE_PROBE_SITES  4096
 /*

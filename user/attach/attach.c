@@ -34,8 +34,8 @@ static int spec_number(struct attach *a, const struct sbt_spec *spec)
 }
 
 /*
- * Write all probes that are at the same offset in their page as @offset to the map in which BPF
- * programs look up probes by their code.
+ * Find all probes at the same offset in their page as @offset. Write these probes to the map in
+ * which BPF programs look up probes by their code.
  */
 static int share_probe_site(struct attach *a, uint64_t offset)
 {

@@ -136,9 +136,9 @@ bool attach_for_one(const struct attach *attach);
 bool attach_only_exits(const struct attach *attach);
 
 /*
- * Add probes at the exits of functions of one file that already have probes at their entries, for
- * every process that runs the file (@pid 0) or for one process. These probes are needed in
- * processes in which return probes must not be used.
+ * Add probes at the exits of functions of one file. The entries of these functions already have
+ * probes. The new probes are for every process that runs the file (@pid 0) or for one process.
+ * These probes are needed in processes in which return probes must not be used.
  */
 int attach_exits(struct attach *attach, const struct attach_probe_site *probe_sites, uint32_t n,
 		 int pid);

@@ -43,7 +43,7 @@ bool probe_sites_code_fits(uint64_t offset);
 int probe_sites_add(struct probe_sites *probe_sites, const struct probe_sites_probe *probe,
 		    bool *shared);
 /*
- * Return the next probe with a number and the page offset of @offset, from index *@at on, and
+ * Return the next probe with a number and the page offset of @offset, at index *@at or later, and
  * advance *@at. NULL: none.
  */
 const struct probe_sites_probe *probe_sites_next(const struct probe_sites *probe_sites,

@@ -460,9 +460,10 @@ static bool moves_stack(const struct code *c, const cs_insn *ci)
 
 /*
  * Return whether the probe can be on the instruction before the addition. If no jump leads to the
- * addition, that instruction is executed only once in each wait, unlike the instruction after the
- * addition, which may be in the loop of the wait. The instruction before the addition must not
- * change the stack pointer, because the departure is recognised by the stack pointer at the probe.
+ * addition, the instruction before it is executed only once in each wait, unlike the instruction
+ * after the addition, which may be in the loop of the wait. The instruction before the addition
+ * must not change the stack pointer, because the departure is recognised by the stack pointer at
+ * the probe.
  */
 static bool is_before(const struct code *c, size_t enter)
 {

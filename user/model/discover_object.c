@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OLDER_MAX 8 /* maximum number of pending rounds that had other members than the streak */
+#define OLDER_MAX 8 /* maximum number of pending rounds with other members than the streak's */
 
 struct discover *discover_new(const struct discover_ops *ops)
 {

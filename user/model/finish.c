@@ -341,8 +341,8 @@ static int join_clocks(struct model *m, struct episode *e, const struct member *
 {
 	/*
 	 * The release is known if the last arriver is certainly a known member. In an incomplete or
-	 * ambiguous episode this is so only if the missing threads arrived before tracing began, or
-	 * if only the order of two arrivals is in doubt.
+	 * ambiguous episode the last arriver is certain only if the missing threads arrived before
+	 * tracing began, or if only the order of two arrivals is in doubt.
 	 */
 	bool sure = e->state == MODEL_COMPLETE || !(e->why & ~(MODEL_WHY_BEFORE | MODEL_WHY_SWAP));
 	bool released = e->depart_min != MODEL_UNKNOWN;

@@ -161,8 +161,8 @@ static void take_addresses(struct module_names *n)
 			    elf_vaddr_to_offset(m->elf, symbol.vaddr, &symbol.offset))
 				continue;
 			/*
-			 * An address inside a function is not usable, because the stack there is
-			 * not as at the call.
+			 * An address inside a function is not usable, because the stack there
+			 * differs from the stack at the call.
 			 */
 			if (exits_function_around(m->elf, symbol.vaddr, &around)) {
 				if (around.vaddr != symbol.vaddr)
