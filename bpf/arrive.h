@@ -57,8 +57,7 @@ static __always_inline struct sbt_thread *thread_here(__u32 *index)
 /*
  * Return whether the thread is still in the function of its arrival. If so, that function has
  * called the present function, in the same crossing. For example, it is a wrapper, or a barrier
- * made of other barriers. If the function was left by longjmp, its part of the stack has usually
- * been overwritten.
+ * made of other barriers. If the function was left by longjmp, called_within() usually notices.
  */
 static __noinline MAYBE_UNUSED int still_inside(struct pt_regs *ctx, const struct sbt_thread *t)
 {

@@ -230,7 +230,7 @@ static enum insn_class x86_class(const uint8_t *b, size_t len)
 		return INSN_REFUSED;
 	/*
 	 * Intel CPUs ignore a 0x66 prefix before a relative branch and AMD CPUs do not, so the
-	 * kernel refuses it.
+	 * kernel refuses such an instruction.
 	 */
 	if (x86_is_relative(&p))
 		return p.opsize ? INSN_REFUSED : INSN_EMULATED;

@@ -98,7 +98,7 @@ int sdt_probe_arg(uint16_t machine, const struct sdt_note *note, uint32_t i, str
 	return 0;
 }
 
-/* If @c is at *@at, move *@at past @c and the blanks after it. Return whether it was there. */
+/* If @c is at *@at, move *@at past @c and the blanks after it. Return whether @c was there. */
 static bool take(const char **at, char c)
 {
 	if (**at != c)

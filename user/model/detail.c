@@ -70,7 +70,7 @@ void details_free(struct model *m)
 	}
 }
 
-/* Subtract a part from the remaining time. A part of MODEL_UNKNOWN takes all of it. */
+/* Subtract a part from the remaining time. A part of MODEL_UNKNOWN takes all the remaining time. */
 static void take(uint64_t *part, uint64_t *left)
 {
 	if (*part > *left)
@@ -81,9 +81,9 @@ static void take(uint64_t *part, uint64_t *left)
 #define TAKE_PART(member, from, ...) take(&from->member, &left);
 
 /*
- * Make the parts fit the total. They are measured with different timestamps from the total, and
- * their sum can exceed the total by some ns. In that case the time on a CPU is shortened to what
- * the other parts leave.
+ * Make the parts fit the total. The parts are measured with different timestamps from the total,
+ * and their sum can exceed the total by some ns. In that case the time on a CPU is shortened to
+ * what the other parts leave.
  */
 static void settle_phase(struct model_detail *d, uint64_t work)
 {

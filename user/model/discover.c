@@ -147,10 +147,10 @@ static void take_late(struct discover *d, struct object *o, const struct pending
 }
 
 /*
- * Some threads have found that the futex changed since the last waking. Add those that were late
- * for the last waking to the round that it ended. @waker makes the next waking. If @waker is among
- * the threads that found the change, it was late, because it has not waited since. The other late
- * threads are those that expected the same value as all members of that round.
+ * Some threads have found that the futex changed since the last waking. Add the threads that were
+ * late for the last waking to the round that it ended. @waker makes the next waking. If @waker is
+ * among the threads that found the change, it was late, because it has not waited since. The other
+ * late threads are those that expected the same value as all members of that round.
  */
 static void take_all_late(struct discover *d, struct object *o, uint32_t waker)
 {

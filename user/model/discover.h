@@ -177,8 +177,8 @@ struct discover_ops {
 	 */
 	uint64_t (*function)(void *ctx, uint32_t site, bool *exact);
 	/*
-	 * Return the outermost function at the call, into which the others were inlined, or 0 if
-	 * not known. Optional.
+	 * Return the outermost function at the call, into which the other functions were inlined,
+	 * or 0 if not known. Optional.
 	 */
 	uint64_t (*outer)(void *ctx, uint32_t site);
 	/*

@@ -32,7 +32,7 @@
 /* number of waits that proves two barriers if few began directly after the other wait */
 #define WAITS_ENOUGH   12
 /*
- * The thread that makes the second waking does nothing else before it. It is rarely preempted for
+ * The thread that makes the second waking does no other work before it, and is rarely preempted for
  * this long (ns).
  */
 #define AWAY_NS	       1000000ULL
@@ -179,8 +179,8 @@ static bool is_away(const struct echo *echo)
 }
 
 /*
- * Return whether most waiters began this wait directly after the other wait, and rarely the other
- * wait directly after this one.
+ * Return whether most waiters began this wait directly after the other wait, and rarely began the
+ * other wait directly after this wait.
  */
 static bool is_by_waits(const struct discover *d, const struct echo *echo, uint32_t site)
 {

@@ -308,7 +308,7 @@ static bool is_compact(const struct discover *d, const struct object *o)
 /*
  * Return whether several small functions both wait and wake at this object, as with a barrier in a
  * macro. A single such function may be a step of all threads, in which one thread starts the others
- * by inlined functions.
+ * through inlined functions.
  */
 static bool in_several(const struct discover *d, const struct object *o)
 {

@@ -17,8 +17,8 @@
  */
 #define MADE_MAX      4096
 /*
- * A pthread_t is less than this far below the thread pointer. The distance is 0 on x86-64, and the
- * size of a thread descriptor on arm64.
+ * The thread pointer is above the pthread_t by less than this (bytes). The distance is 0 on x86-64,
+ * and the size of a thread descriptor on arm64.
  */
 #define HANDLE_BELOW  4096
 /*

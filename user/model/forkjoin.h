@@ -50,7 +50,7 @@ struct forkjoin_episode {
 	uint64_t arrive_ns, depart_ns; /* arrival and departure of the creator */
 	/*
 	 * In the rounds of this call site the creator only makes threads and waits for them to end:
-	 * it is no member of the team.
+	 * it is not a member of the team.
 	 */
 	bool joins_only; /* set when the round is taken */
 	uint32_t missing; /* number of members with an end that was not seen yet */

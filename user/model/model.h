@@ -237,8 +237,8 @@ double model_stat_stddev(const struct model_stat *s);
 
 /*
  * Sums of how time was spent: by a thread over all its phases and its tail, or by one thread at one
- * barrier. known_ns is the total time for which the parts are known. What is left of it after all
- * parts is unattributed. Nested crossings and phases of unknown length are not included.
+ * barrier. known_ns is the total time for which the parts are known. What remains of known_ns after
+ * all parts is unattributed. Nested crossings and phases of unknown length are not included.
  */
 struct model_sums {
 	uint64_t known_ns;

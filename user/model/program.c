@@ -405,7 +405,7 @@ static int fold_all(struct model *m, struct loss *all, uint32_t n)
 
 	/*
 	 * Sort by the order of exits, because the process that exited first receives the sums of
-	 * the others.
+	 * the other processes.
 	 */
 	qsort(all, n, sizeof(*all), by_exit);
 	for (i = kept = 0; i < n; i++)

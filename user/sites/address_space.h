@@ -32,7 +32,8 @@ struct address_space_program {
 };
 
 /*
- * A mapping: memory that maps a file from @offset on. If ino is 0, other processes cannot share it.
+ * A mapping: memory that maps a file, beginning at @offset. If ino is 0, other processes cannot
+ * share it.
  */
 struct address_space_memory {
 	uint64_t start, end; /* addresses in the process */
@@ -176,8 +177,8 @@ struct address_space_facts address_spaces_classify_files(struct module *const fi
 int address_space_inherit(struct address_space *child, const struct address_space *parent);
 /*
  * Note the mapping in which a process initialized a barrier that it declared as process-shared.
- * Calls must be in time order. Return 1, or 0 if the mapping is noted already, or -ENOMEM: then all
- * notes of this process are dropped.
+ * Calls must be in time order. Return 1, or 0 if the mapping is noted already, or -ENOMEM after
+ * dropping all notes of this process.
  */
 int address_space_note_memory(struct address_spaces *spaces, struct address_space *space,
 			      const struct address_space_memory *memory);
@@ -185,8 +186,8 @@ int address_space_note_memory(struct address_spaces *spaces, struct address_spac
 void address_space_inherit_notes(struct address_space *child, const struct address_space *parent);
 /*
  * Read the current mappings into space->looked. The address space keeps its old mappings until
- * address_space_read(), so that earlier addresses can still be looked up in them. So a stopped
- * process can continue before these look-ups are finished. Return as address_space_read() does.
+ * address_space_read(), so that earlier addresses can still be looked up in them. A stopped process
+ * can therefore continue before these look-ups are finished. Return as address_space_read() does.
  */
 int address_space_look(struct address_spaces *spaces, struct address_space *space);
 /*
@@ -320,8 +321,8 @@ const struct site_name *address_spaces_site(struct address_spaces *spaces, uint3
  */
 uint64_t address_spaces_function(struct address_spaces *spaces, uint32_t site, bool *exact);
 /*
- * Like address_spaces_function(), for the outermost function at a call site, into which the others
- * were inlined.
+ * Like address_spaces_function(), for the outermost function at a call site, into which the other
+ * functions were inlined.
  */
 uint64_t address_spaces_outer_function(struct address_spaces *spaces, uint32_t site);
 /*
