@@ -130,8 +130,8 @@ static __always_inline __u16 words_of(struct pt_regs *ctx, struct sbt_thread *t,
 #define HANDLER_MAX_NS	    8000
 
 /*
- * Return the time if this arrival is to be timed, else 0. After a 0, handler_look() also returns 0,
- * and handler_note() notes that the handler time was not measured.
+ * Return the time if this arrival is to be timed, else 0. If this function has returned 0,
+ * handler_look() also returns 0, and handler_note() notes that the handler time was not measured.
  */
 static __always_inline __u64 handler_begin(const struct sbt_thread *t)
 {

@@ -335,7 +335,7 @@ struct sbt_block {
 /* How the thread spent the time between its arrival and its departure. Times in ns. */
 struct sbt_inside {
 	__u64 oncpu_ns; /* time on a CPU, spinning */
-	__u64 runq_ns; /* time during which it was ready to run, but without a CPU */
+	__u64 runq_ns; /* time during which the thread was ready to run, but had no CPU */
 	__u64 ran_ns; /* part of runq_ns while `ran` had the CPU */
 	__u32 ran; /* the task that had the CPU for most of runq_ns; 0 none */
 	__u32 switches;

@@ -368,7 +368,7 @@ struct sbt_most {
 	__u64 votes, end_ns; /* scratch memory of occupancy_sum() */
 };
 
-/* The longest recent wait. A wait counts for less the longer ago it ended: waited_longest(). */
+/* The longest recent wait. The longer ago a wait ended, the less it counts: waited_longest(). */
 struct sbt_waited_for {
 	__u64 ns, end_ns;
 	__u32 tid; /* 0: not known */
@@ -850,11 +850,11 @@ struct sbt_sums {
 	 * barrier, or it could not be read, or it had no slot.
 	 */
 	__u64 unmet;
-	/* number of incomplete episodes that this thread left as the first thread */
+	/* number of incomplete episodes that this thread was the first to leave */
 	__u64 incomplete;
 	/*
-	 * Number of ambiguous episodes that this thread left as the first thread. The other
-	 * members' crossings of such an episode are in the sums if all had arrived when they left.
+	 * Number of ambiguous episodes that this thread was the first to leave. The other members'
+	 * crossings of such an episode are in the sums if all had arrived when they left.
 	 */
 	__u64 ambiguous;
 	/*

@@ -266,8 +266,8 @@ void model_sums_join(struct model_sums *to, const struct model_sums *from)
 /* --- tails ----------------------------------------------------------------------------------- */
 
 /*
- * Add the activity of @t from its last departure to the end of its tail, at most until @until, to
- * @sums. The tail is added to the sums of @t itself only when all records of @t have been fed,
+ * Add to @sums the activity of @t from its last departure to the end of its tail, but at most until
+ * @until. The tail is added to the sums of @t itself only when all records of @t have been fed,
  * because the record of an earlier crossing may arrive after the tail.
  */
 void tail_add(const struct thread *t, uint64_t until, struct model_sums *sums)

@@ -414,7 +414,8 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 }
 
 /*
- * Return the process's entry at a shared object; NULL when out of memory or if there are too many.
+ * Return the process's entry at a shared object; NULL when out of memory or if there are too many
+ * entries.
  */
 static struct visitor *visitor_get(struct object *o, const struct discover_record *r)
 {

@@ -339,7 +339,7 @@ uint64_t address_spaces_line(struct address_spaces *spaces, uint32_t site, uint3
  */
 bool address_spaces_compact(struct address_spaces *spaces, uint32_t a, uint32_t b);
 /*
- * Return whether the function around a call site is so small that it possibly contains only a
+ * Return whether the function around a call site is so small that it may contain nothing but a
  * barrier. Return true if its size is unknown.
  */
 bool address_spaces_small(struct address_spaces *spaces, uint32_t site);
