@@ -78,8 +78,8 @@ static __always_inline void wait_begin(struct sbt_account *a, struct cfs_rq *que
 }
 
 /*
- * From now on note which threads run on @cpu, beginning with @runs (NULL: the thread to which the
- * CPU switches next).
+ * Begin to note which threads run on @cpu. The first is @runs (NULL: the thread to which the CPU
+ * switches next).
  */
 static __always_inline void occupancy_watch(__u32 cpu, struct task_struct *runs, __u64 now)
 {

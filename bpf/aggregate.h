@@ -11,7 +11,9 @@
 
 #include "thread.h"
 
-/* How often raise_to() tries to raise a word that other threads raise at the same time. */
+/*
+ * Number of times that raise_to() tries to raise a word that other threads raise at the same time.
+ */
 #define SUM_TRIES	    16
 /* After this many partial episodes in a row, the count of arrivals is taken to be wrong. */
 #define PARTIAL_IN_A_ROW    4

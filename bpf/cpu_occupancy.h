@@ -135,7 +135,7 @@ static __always_inline void occupancy_vote(struct sbt_most *m, __u32 tid, __u64 
 /*
  * Add one entry of the log: thread @tid, from time @from until m->end_ns. occupancy_sum() goes
  * through the entries from the newest to the oldest. Return 1 if no earlier entry matters, because
- * this one began before the wait. A global function, so that the verifier checks it once and not
+ * this entry began before the wait. A global function, so that the verifier checks it once and not
  * for each pass of the loop.
  */
 __noinline int occupancy_add(__u32 index, __u32 of_cpu, __u32 tid, __u64 from)

@@ -33,10 +33,10 @@ enum sbt_family {
 };
 
 /*
- * Numbers of probe groups. --cost-limit can detach each group separately. Numbers from
- * SBT_PROBE_GROUPS_NAMED on are groups of functions that sites/family.c names. Numbers from
- * SBT_PROBE_GROUPS_USER on are functions that the user named. All other functions of a family are
- * in the group with the family's number. A set of groups has one bit for each group.
+ * Numbers of probe groups. --cost-limit can detach each group separately. Numbers of
+ * SBT_PROBE_GROUPS_NAMED or more are groups of functions that sites/family.c names. Numbers of
+ * SBT_PROBE_GROUPS_USER or more are functions that the user named. All other functions of a family
+ * are in the group with the family's number. A set of groups has one bit for each group.
  */
 #define SBT_PROBE_GROUPS	64
 #define SBT_PROBE_GROUPS_NAMED	16

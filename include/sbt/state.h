@@ -55,7 +55,7 @@ struct sbt_proc {
 	__u32 reported_inc;
 	__u64 reported_start, reported_end, reported_offset, reported_ino;
 	/*
-	 * Number of probe hits on condition variables and turns that were no crossings, counted in
+	 * Number of probe hits on condition variables and turns that were not crossings, counted in
 	 * steps of SBT_LOOKS_STEP.
 	 */
 	__u64 looks;

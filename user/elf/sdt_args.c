@@ -121,7 +121,7 @@ static bool take_number(const char **at, int64_t *value)
 
 	if (!isdigit((unsigned char)*start))
 		return false;
-	/* strtoull() would also accept signs and octal numbers: only digits may remain for it. */
+	/* strtoull() would also accept signs and octal numbers, so only digits may be left here. */
 	errno = 0;
 	n = strtoull(start, &end, start[0] == '0' && (start[1] | 0x20) == 'x' ? 16 : 10);
 	if (errno || end == start || end - start > SDT_NUMBER_MAX)

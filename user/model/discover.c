@@ -199,8 +199,8 @@ static uint64_t take_again(struct discover *d, struct object *o, uint64_t wake_n
 }
 
 /*
- * Count a round of a barrier that breaks the rule. After too many such rounds the object is
- * classified as an object that is not a barrier.
+ * Count a round of a barrier that breaks the rule. After too many such rounds the object is no
+ * longer taken for a barrier.
  */
 static int wrong(struct discover *d, struct object *o, uint64_t cookie)
 {

@@ -199,8 +199,8 @@ static bool is_by_wakings(const struct echo *echo)
 }
 
 /*
- * Return whether the waking is likely an echo. Only one of the two wakings of an episode is an
- * echo.
+ * Return whether the waking is likely to be an echo. Only one of the two wakings of an episode is
+ * an echo.
  */
 static bool is_likely(const struct discover *d, uint32_t site)
 {

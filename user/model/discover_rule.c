@@ -101,7 +101,9 @@ static bool places_exact(const struct object *o)
 	return true;
 }
 
-/* Remember the first pair of call sites of a possible barrier, for the remark about it. */
+/*
+ * Remember the first pair of call sites of a possible barrier, for the remark about this barrier.
+ */
 static void note_split(struct object *o, uint32_t wait, uint32_t wake)
 {
 	if (o->split.apart)

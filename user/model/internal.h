@@ -18,7 +18,7 @@
 #define MODEL_DECIDE_NS 1000000000ULL
 /*
  * No chunk is decided within this time (ns) after a barrier has become cyclic, because threads that
- * have not left it once are not known yet.
+ * have never left it are not known yet.
  */
 #define MODEL_WARM_NS	100000000ULL
 /*
