@@ -89,7 +89,7 @@ enum sbt_record_type {
 	/* struct sbt_callers: a stack sample that shows the callers of a crossing that follows */
 	SBT_REC_CALLERS = 13,
 	/*
-	 * struct sbt_crossing, but no crossing: a conceptual phase of a thread begins or ends
+	 * struct sbt_crossing, but not a crossing: a conceptual phase of a thread begins or ends
 	 * (`mark`) at `label`, at depart_ns. Its parts and counters are those of the thread's phase
 	 * so far. Without a label: the thread reads or writes `bytes` bytes of the data of thread
 	 * `owner`.

@@ -461,7 +461,7 @@ struct sbt_account {
 	__u64 file_key;
 	/* Kernel address of the steal time of the CPU that the thread runs on; 0: not known. */
 	__u64 steal_at;
-	__u64 steal_base; /* that steal time, when it began to run there or was examined last */
+	__u64 steal_base; /* that steal time when it was last read for this thread */
 	__u64 throttled_mark; /* throttled time of its cgroups when it became runnable */
 	__u64 times[SBT_TIMES];
 	SBT_PART_TIMES(SBT_PART_MEMBER, __u64)

@@ -29,7 +29,9 @@
 #define ECHO_LEAST     2 /* number of echoes, or of waits for them, that is enough to decide */
 /* number of second waits, directly after first waits, that is enough to decide */
 #define WAITS_LEAST    4
-/* number of waits that proves two barriers if few began directly after the other wait */
+/*
+ * number of waits that proves two barriers if only few of them began directly after the other wait
+ */
 #define WAITS_ENOUGH   12
 /*
  * The thread that makes the second waking does no other work before it, and is rarely preempted for

@@ -61,8 +61,8 @@ struct model;
 enum model_blocked { SBT_PART_REASONS(SBT_PART_REASON, MODEL_BLOCKED_) MODEL_BLOCKED_REASONS };
 
 /*
- * What the holder of a lock, or the waker, did during the wait. If it was itself blocked, the value
- * is MODEL_DOING_BLOCKED + enum model_blocked.
+ * What the holder of a lock, or the waker, did during the wait. If that thread was itself blocked,
+ * the value is MODEL_DOING_BLOCKED + enum model_blocked.
  */
 enum model_doing {
 	MODEL_DOING_UNKNOWN,
@@ -895,8 +895,8 @@ struct model_team {
 
 /*
  * Find the last team at an object. The members tgid, inc, object, family and shared of @at identify
- * the object. Write at most @max of the out->n members to @met. Return false if nothing is known of
- * the object.
+ * the object. Write at most @max of the out->n members to @met. Return false if nothing is known
+ * about the object.
  */
 bool model_team(const struct model *model, const struct model_crossing *at, struct model_met *met,
 		uint32_t max, struct model_team *out);

@@ -16,7 +16,7 @@
 #define WAITS_MAX  4096
 /*
  * A latch stays open, so any number of threads may pass it later. A thread that begins its wait
- * this long (ns) after the first departure, or later, is no member of the episode.
+ * this long (ns) after the first departure, or later, is not a member of the episode.
  */
 #define LATE_NS	   20000000ULL
 /*
