@@ -64,7 +64,7 @@ static __always_inline __u64 throttled_time(struct cfs_rq *queue)
 	return sum;
 }
 
-/* Note that the thread waits from now on: for a CPU, or until its cgroup's CPU quota is renewed. */
+/* Note that the thread begins to wait for a CPU, or for its cgroup's CPU quota to be renewed. */
 static __always_inline void wait_begin(struct sbt_account *a, struct cfs_rq *queue, __u32 cpu,
 				       __u64 now)
 {
@@ -78,8 +78,8 @@ static __always_inline void wait_begin(struct sbt_account *a, struct cfs_rq *que
 }
 
 /*
- * From now on note which threads run on @cpu, beginning with @runs (NULL: the thread to which the
- * CPU switches next).
+ * Begin to note which threads run on @cpu. The first is @runs (NULL: the thread to which the CPU
+ * switches next).
  */
 static __always_inline void occupancy_watch(__u32 cpu, struct task_struct *runs, __u64 now)
 {
@@ -148,7 +148,7 @@ static __always_inline __u64 throttled_of(const struct sbt_account *a, struct cf
 		throttled = 0;
 	/*
 	 * The kernel counts no throttled time if the task was preempted because its cgroup's quota
-	 * was used up. Then count the whole wait.
+	 * was used up. In that case, count the whole wait.
 	 */
 	if (!throttled && a->was_throttled)
 		throttled = ns;
@@ -174,9 +174,9 @@ static __always_inline void fault_stop(struct sbt_account *a, __u64 now)
 }
 
 /*
- * Handle a thread that leaves its CPU during a page fault. If the thread is at another location in
- * the program than at the fault, the fault is over: it has failed, and its time is not counted as
- * fault time.
+ * Handle a thread that leaves its CPU during a page fault. If the thread is no longer at the
+ * location of the fault, the fault is over: it has failed, and its time is not counted as fault
+ * time.
  */
 static __noinline int fault_out(struct sbt_account *a, struct task_struct *prev, __u64 now)
 {
@@ -246,8 +246,8 @@ static __noinline int missed_out(struct sbt_account *a, __u32 index, struct task
 }
 
 /*
- * Return whether the thread switches so often that it begins a rest: it is not accounted for until
- * rest_ns. Inside a barrier a thread never rests.
+ * Return whether the thread begins a rest, because it switches very often. During the rest, until
+ * rest_ns, the thread is not accounted for. Inside a barrier a thread never rests.
  */
 static __noinline bool rest_begin(struct sbt_account *a, __u64 now)
 {
@@ -262,8 +262,8 @@ static __noinline bool rest_begin(struct sbt_account *a, __u64 now)
 	a->state = ACCOUNT_RESTING;
 	a->rest_ns = a->recent_from_ns + SBT_REST_NS;
 	/*
-	 * Count one tick more, because the next tick may come at any moment: rest_clock() must not
-	 * be ahead of the time.
+	 * Count one tick more, because the next tick may occur at any moment, and rest_clock() must
+	 * not be ahead of the clock.
 	 */
 	a->ticks_from = now - (bpf_jiffies64() + 1) * config.tick_ns;
 	a->off = 1;
@@ -500,7 +500,7 @@ static __always_inline void switch_in(struct sbt_account *a, __u32 index, struct
 
 /*
  * Whether to measure this run of the program: one run in SBT_TIMED_EACH, chosen by low bits of the
- * clock. To read the clock twice costs a quarter of all other work here. For resting threads the
+ * clock. Reading the clock twice costs a quarter of all other work here. For resting threads the
  * bits are from their CPU times, because the clock is not read for them.
  */
 #define IS_TIMED(now) (!((now) >> 7 & (SBT_TIMED_EACH - 1)))
@@ -620,7 +620,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 
 /*
  * The kernel counts a fault when it begins (PERF_COUNT_SW_PAGE_FAULTS), and again, as a minor or
- * major one, when it has been handled. Counters that overflow at each event call a program at both
+ * major one, when it has been handled. A counter with a sample period of 1 runs its program at both
  * moments. The kernel does not count a failed fault a second time: such a fault has ended when the
  * thread is at another location (fault_out).
  */
@@ -686,8 +686,8 @@ static __always_inline bool faults_worth_name(const struct sbt_account *a)
 }
 
 /*
- * End the page fault under way. @name: note the name of the mapping, which works from Linux 5.17
- * on.
+ * End the page fault under way. @name: note the name of the mapping, which needs Linux 5.17 or
+ * later.
  */
 static __always_inline int fault_done(bool name)
 {
@@ -727,8 +727,8 @@ int on_fault_done(struct bpf_perf_event_data *ctx)
 }
 
 /*
- * For kernels without bpf_find_vma(). They refuse a program with a callback, even if the callback
- * is never used.
+ * For kernels without bpf_find_vma(): these kernels refuse a program with a callback, even if the
+ * callback is never used.
  */
 SEC("?perf_event")
 int on_fault_done_nameless(struct bpf_perf_event_data *ctx)

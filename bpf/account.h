@@ -36,7 +36,7 @@ static __always_inline struct sbt_account *account_find(__u32 tid, __u32 *index)
 	struct sbt_account *a;
 	__u32 i, at;
 
-	/* Number 0 is that of idle tasks, and it also marks free slots. */
+	/* Thread number 0 belongs to idle tasks, and it also marks free slots. */
 	if (!tid || !marks[tid & (SBT_MARKS - 1)])
 		return NULL;
 #pragma unroll
@@ -325,8 +325,8 @@ static __always_inline void account_start(__u32 index, struct task_struct *task,
 
 /*
  * Return 1 if @a is more than @b, else 0, for times that differ by less than 2^63 ns. This function
- * and choose() contain no branches and no masks: the verifier would then know the result in each
- * case, and follow all later code once for each.
+ * and choose() contain no branches and no masks. With them, the verifier would know the result in
+ * each case, and would follow all later code once for each case.
  */
 static __always_inline __u64 more_than(__u64 a, __u64 b)
 {
@@ -343,8 +343,8 @@ static __always_inline __u64 choose(__u64 first, __u64 a, __u64 b)
 }
 
 /*
- * Return the index in a->runs of the task that had the CPU for longest while the thread waited for
- * it.
+ * Return the index in a->runs of the task that had the CPU for the longest time while the thread
+ * waited for it.
  */
 static __always_inline __u32 runs_most(const struct sbt_account *a)
 {
@@ -441,9 +441,10 @@ static __always_inline void rest_reset(struct sbt_account *a)
 }
 
 /*
- * Handle a thread that runs although no event announced it: the kernel sometimes delivers no event
- * for a switch. The kernel's own data show since when it runs. Until that time it was in the state
- * that its account shows. If the kernel has no such data, that time stays unattributed.
+ * Handle a thread that runs although no event showed that it got a CPU: the kernel sometimes
+ * delivers no event for a switch. The kernel's own data show since when the thread has been
+ * running. Until that time it was in the state that its account shows. If the kernel has no such
+ * data, that time stays unattributed.
  */
 static __noinline int found_running(struct sbt_account *a)
 {
@@ -541,9 +542,8 @@ static __always_inline void fill_parts(struct sbt_parts *p, const struct sbt_acc
 	if (longest < SBT_BLOCKED_REASONS)
 		p->block = a->blocks[longest];
 	/*
-	 * Also report the second longest block. The longest block may delay all threads equally,
-	 * and then makes no thread late. The second longest may then be the reason why this thread
-	 * is late.
+	 * Also report the second longest block. If the longest block delays all threads equally, it
+	 * makes no thread late, and the second longest may be the reason why this thread is late.
 	 */
 	if (next && second < SBT_BLOCKED_REASONS)
 		p->second = a->blocks[second];
@@ -607,9 +607,9 @@ static __always_inline void fill_counters_so_far(struct sbt_counters *out, struc
 #define HAS_COUNTERS (HAS_INSIDE | SBT_CROSSING_COUNTERS)
 
 /*
- * Note the arrival of thread @tid, which is running, in slot @index, and return its time. Call it
- * as late as possible in the program, so that the handler time belongs to the preceding phase and
- * not to the wait.
+ * Note in slot @index the arrival of the running thread @tid, and return the time of the arrival.
+ * Call this function as late as possible in the program, so that the handler time belongs to the
+ * preceding phase and not to the wait.
  *
  * This function and crossing_write() are in record.bpf.c. They are global, so that the verifier
  * checks them once in each program and not on each path to them. Verification is the slowest part

@@ -3,15 +3,17 @@
 /*
  * Sums instead of records (--aggregate). An arriving thread increments a counter of the object,
  * which gives its episode. A departing thread adds its times to its own sums. The last arriver adds
- * the times of the whole episode. This needs atomics that return a value, so only the programs for
- * --aggregate may include this header.
+ * the times of the whole episode. The counter needs atomics that return a value, so only the
+ * programs for --aggregate may include this header.
  */
 #ifndef BPF_AGGREGATE_H
 #define BPF_AGGREGATE_H
 
 #include "thread.h"
 
-/* How often raise_to() tries to raise a word that other threads raise at the same time. */
+/*
+ * Number of times that raise_to() tries to raise a word that other threads raise at the same time.
+ */
 #define SUM_TRIES	    16
 /* After this many partial episodes in a row, the count of arrivals is taken to be wrong. */
 #define PARTIAL_IN_A_ROW    4
@@ -400,10 +402,10 @@ static __noinline int open_episodes_count_again(struct sbt_open_episodes *m, __u
 }
 
 /*
- * Count the arrival, and then read the clock: *now. The thread that was counted first stores its
- * time as the episode's first arrival, and the thread that was counted last stores its time as the
- * last arrival. The other threads only check whether they have read an earlier or later time than
- * these two. Return true if all members have arrived, so that the thread will not wait.
+ * Count the arrival, and then read the clock into *now. The thread that was counted first stores
+ * its time as the episode's first arrival, and the thread that was counted last stores its time as
+ * the last arrival. The other threads only check whether they have read an earlier or later time
+ * than these two. Return true if all members have arrived, so that the thread will not wait.
  */
 static __always_inline bool open_episodes_join(struct sbt_summing *s, struct sbt_open_episodes *m,
 					       __u64 *now)
@@ -452,8 +454,8 @@ static __noinline int open_episodes_partial(struct sbt_open_episodes *m, __u64 e
 		return PARTIAL_REPORTED;
 	m->row = known == episode ? m->row + 1 : 1;
 	/*
-	 * If more threads than members use the barrier, two threads may have arrived in another
-	 * order than they were counted in.
+	 * If more threads than members use the barrier, two threads may have arrived in a different
+	 * order from the one in which they were counted.
 	 */
 	if (m->whole && m->row < PARTIAL_IN_A_ROW)
 		return PARTIAL_AMBIGUOUS;
@@ -478,7 +480,7 @@ static __always_inline __u64 sums_caller(struct pt_regs *ctx)
 
 /*
  * Note an arrival. The call site is read from the stack now, because the thread may depart late or
- * never. To read it costs half as much as all other work, so it is not read for a thread that does
+ * never. Reading it costs half as much as all other work, so it is not read for a thread that does
  * not wait. That thread departs at once, and its departure shows the call site at no cost (unless
  * @by_exit).
  */

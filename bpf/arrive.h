@@ -17,8 +17,8 @@
 enum { BY_SESSION, BY_EXIT, BY_END };
 
 /*
- * Return 1 + the slot of a thread that may be new, or 0 if it is not traced. Defined in
- * crossing.bpf.c.
+ * Return 1 + the index of the slot of a thread that may be new, or 0 if it is not traced. Defined
+ * in crossing.bpf.c.
  */
 extern int thread_admit(__u32 tgid, __u32 tid);
 
@@ -57,8 +57,7 @@ static __always_inline struct sbt_thread *thread_here(__u32 *index)
 /*
  * Return whether the thread is still in the function of its arrival. If so, that function has
  * called the present function, in the same crossing. For example, it is a wrapper, or a barrier
- * made of other barriers. If the function was left by longjmp, its part of the stack has usually
- * been overwritten.
+ * made of other barriers. If the function was left by longjmp, called_within() usually notices.
  */
 static __noinline MAYBE_UNUSED int still_inside(struct pt_regs *ctx, const struct sbt_thread *t)
 {
@@ -131,8 +130,8 @@ static __always_inline __u16 words_of(struct pt_regs *ctx, struct sbt_thread *t,
 #define HANDLER_MAX_NS	    8000
 
 /*
- * Return the time if this arrival is to be timed, else 0. handler_look() then returns 0, too, and
- * handler_note() notes that the handler time was not measured.
+ * Return the time if this arrival is to be timed, else 0. If this function has returned 0,
+ * handler_look() also returns 0, and handler_note() notes that the handler time was not measured.
  */
 static __always_inline __u64 handler_begin(const struct sbt_thread *t)
 {

@@ -208,8 +208,8 @@ __noinline __u32 reason_of(__s64 nr, __u64 first, __u64 second)
 	case __NR_pselect6:
 	case __NR_ppoll:
 		/*
-		 * Without descriptors the call only sleeps. Programs used it so before nanosleep()
-		 * existed.
+		 * Without descriptors the call only sleeps. Programs used the call in this way
+		 * before nanosleep() existed.
 		 */
 		if (nr == __NR_ppoll
 #ifdef __NR_poll
@@ -273,7 +273,7 @@ static __noinline int file_name(struct sbt_account *a, struct file *file, const 
 	ino ^= (__u64)BPF_CORE_READ(inode, i_sb, s_dev) << 40;
 	name.mode = BPF_CORE_READ(inode, i_mode) & S_IFMT;
 	bpf_probe_read_kernel_str(name.name, sizeof(name.name), text);
-	/* Objects that are no real files ("[eventfd]", "[timerfd]") share one inode. */
+	/* Objects that are not real files ("[eventfd]", "[timerfd]") share one inode. */
 	if (name.name[0] == '[')
 		ino ^= *(const __u64 *)name.name * 0x9e3779b97f4a7c15ULL;
 	bpf_map_update_elem(&file_names, &ino, &name, BPF_ANY);
@@ -282,8 +282,8 @@ static __noinline int file_name(struct sbt_account *a, struct file *file, const 
 }
 
 /*
- * Return the key of the file behind descriptor @fd. A thread mostly waits for the same file again,
- * so the file's name is read again only after a while: then the name may have changed.
+ * Return the key of the file behind descriptor @fd. A thread usually waits for the same file again.
+ * So the file's name is read again only after a while, in case the name has changed.
  */
 static __always_inline __u64 file_of_call(struct sbt_account *a, struct task_struct *task, __u64 fd,
 					  __u64 now)
@@ -378,15 +378,15 @@ static __always_inline __u32 owner_of(__u64 addr, __u32 op, __u32 value)
 }
 
 /*
- * A number that is larger than the process's own by less than this is taken for one of its threads:
- * threads that a process creates soon after its start have such numbers.
+ * A thread number that exceeds the process's number by less than this is taken for a thread of the
+ * process: threads that a process creates soon after its start have such numbers.
  */
 #define THREADS_NEAR 4096
 
 /*
- * Return the holder as the number of a traced thread, or 0. A wait for a thread's end is at a word
- * that holds that thread's number until the kernel clears it. The kernel's wake-up at that word is
- * not private, so the wait is not private either.
+ * Return the holder as the number of a traced thread, or 0. A thread that waits for another
+ * thread's end waits at a word that holds the other thread's number until the kernel clears it. The
+ * kernel's wake-up at that word is not private, so the wait is not private either.
  */
 static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_call *call,
 				       __u64 now)
@@ -421,7 +421,7 @@ static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_
 	}
 	h = account_find(owner, &index);
 	/*
-	 * A futex word that is no lock may hold any number, but rarely the number of a thread of
+	 * A futex word that is not a lock may hold any number, but rarely the number of a thread of
 	 * this process.
 	 */
 	if (!h || owner == a->tid || (h->tgid != a->tgid && word & FUTEX_PRIVATE))
@@ -475,8 +475,8 @@ static __always_inline void activity_clear(struct sbt_block *b)
 }
 
 /*
- * The holder's or waker's time @which grew by @ns during the block. Note it if no other time grew
- * as much so far.
+ * Note that the holder's or waker's time @which grew by @ns during the block, if no other time
+ * noted so far grew as much.
  */
 static __always_inline void activity_note(struct sbt_block *b, __u32 which, __u64 ns)
 {
@@ -533,11 +533,10 @@ static __always_inline void holder_activity(struct sbt_block *b, struct sbt_acco
 }
 
 /*
- * The current task @waker, which held no lock, ended the wait of the thread in slot @index. If this
- * wait is the one that is kept for its reason in `blocks`, note there the waker, and what the waker
- * did since this thread began to wait. If waits for the same object timed out before, the time
- * counts from the first of them. Global, so that the verifier checks it once and not for each
- * caller.
+ * The current task @waker, which held no lock, ended the wait of the thread in slot @index. If
+ * `blocks` keeps this wait for its reason, note the waker there, and what the waker did since this
+ * thread began to wait. If earlier waits for the same object timed out, the time counts from the
+ * first of them. Global, so that the verifier checks it once and not for each caller.
  */
 __noinline int waker_activity(__u32 index, __u32 waker, __u64 now)
 {
@@ -732,10 +731,10 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 #define UNPROBED_MAX 64
 
 /*
- * Report a wait as on a condition variable that no probe has seen. User space attaches probes to
- * the waiting functions of a new process when the process creates its first thread. This report
- * makes user space attach them also to a process with a single thread, because processes may share
- * a condition variable.
+ * Report a wait that looks like a wait on a condition variable, and that no probe has seen. User
+ * space attaches probes to the waiting functions of a new process when the process creates its
+ * first thread. This report makes user space attach them also to a process with a single thread,
+ * because processes may share a condition variable.
  */
 __noinline int unprobed_wait(__u32 tid, __u64 now)
 {
@@ -862,8 +861,8 @@ __noinline int block_end(__u32 index, __u64 now, __u32 waker)
 	a->times[(SBT_TIME_BLOCKED + reason) & 7] += ns;
 	/*
 	 * Blocks inside a barrier are not noted. If @now is before since_ns, the waker read the
-	 * clock before the thread went to sleep. Then the sum above stays correct, but there is no
-	 * block to note.
+	 * clock before the thread went to sleep. In that case the sum above stays correct, but
+	 * there is no block to note.
 	 */
 	if (a->inside || now < a->since_ns)
 		return 0;

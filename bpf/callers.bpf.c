@@ -149,7 +149,7 @@ __noinline __u64 callers_walk(__u32 index)
 	t->walk.left = t->walk.want;
 	chain.ip[0] = name = t->walk.from.ip;
 	chain.n = 1;
-	/* The loop is too large to be unrolled. Linux supports loops from 5.3 on. */
+	/* The loop is too large to be unrolled. Linux 5.3 and later support loops. */
 	for (i = 1; i < SBT_CHAIN_MAX; i++) {
 		step = callers_step(index, i);
 		if (step == STEP_UNKNOWN)

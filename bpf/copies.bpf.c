@@ -114,8 +114,8 @@ static __always_inline bool is_own_code(struct task_struct *task, const struct c
 }
 
 /*
- * Return whether to report this call. Each call is reported once, and a process at most as often as
- * user space examines copies (SBT_COPIES_MAX, SBT_COPIES_OWN_MAX).
+ * Return whether to report this call. Each call is reported once. A process is reported at most as
+ * often as user space examines its copies (SBT_COPIES_MAX, SBT_COPIES_OWN_MAX).
  */
 static __always_inline bool is_due(struct sbt_proc *p, __u32 tgid, const struct copy_range *range,
 				   bool own, __u64 now)

@@ -57,8 +57,8 @@ static __always_inline struct sbt_occupancy *occupancy_of_lock(const struct sbt_
 }
 
 /*
- * Note that thread @tid has the CPU or lock from @now on. If two CPUs do this at once, one of the
- * two entries may be lost. Its time is then attributed to the thread of the other entry.
+ * Note that thread @tid has the CPU or lock from @now on. If two CPUs do this at the same time, one
+ * of the two entries may be lost. Its time is then attributed to the thread of the other entry.
  */
 static __always_inline void occupancy_push(struct sbt_occupancy *t, __u32 tid, __u64 now)
 {
@@ -70,8 +70,8 @@ static __always_inline void occupancy_push(struct sbt_occupancy *t, __u32 tid, _
 }
 
 /*
- * Note a wait of @ns for thread @for_tid that ended at @now, if it is longer than the noted wait,
- * reduced by the time since that one ended.
+ * Note a wait of @ns for thread @for_tid, which ended at @now. It replaces the wait noted before if
+ * it is longer than that wait, less the time since that wait ended.
  */
 static __always_inline void waited_longest(struct sbt_waited_for *w, __u32 for_tid, __u64 ns,
 					   __u64 now)
@@ -134,9 +134,9 @@ static __always_inline void occupancy_vote(struct sbt_most *m, __u32 tid, __u64 
 
 /*
  * Add one entry of the log: thread @tid, from time @from until m->end_ns. occupancy_sum() goes
- * through the entries back in time. Return 1 if no earlier entry matters, because this one began
- * before the wait. A global function, so that the verifier checks it once and not for each pass of
- * the loop.
+ * through the entries from the newest to the oldest. Return 1 if no earlier entry matters, because
+ * this entry began before the wait. A global function, so that the verifier checks it once and not
+ * for each pass of the loop.
  */
 __noinline int occupancy_add(__u32 index, __u32 of_cpu, __u32 tid, __u64 from)
 {

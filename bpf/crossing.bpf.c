@@ -47,8 +47,8 @@ __noinline int thread_admit(__u32 tgid, __u32 tid)
 }
 
 /*
- * Number of words before the phase of a std::barrier in which its beginning is searched for. The
- * completion function lies between the two, and its size is not known.
+ * To find the beginning of a std::barrier, this many words before its phase are searched. The
+ * completion function lies between its beginning and its phase, and has an unknown size.
  */
 #define STD_SEARCHED 16
 
@@ -517,8 +517,8 @@ static __noinline int report_shared(struct sbt_proc *p, __u32 tgid, __u64 addres
 }
 
 /*
- * Note that a barrier is initialized. @report: report shared barriers, which works from Linux 5.17
- * on.
+ * Note that a barrier is initialized. @report: report shared barriers, which needs Linux 5.17 or
+ * later.
  */
 static __always_inline int barrier_init_note(struct pt_regs *ctx, bool report)
 {
@@ -604,7 +604,7 @@ static __always_inline bool mark_arrive(struct pt_regs *ctx, struct sbt_thread *
 		t->words = object;
 		passed_read(ctx, t, spec, number);
 		/*
-		 * Without words, the object is no barrier: threads also wait for bytes of other
+		 * Without words, the object is not a barrier: threads also wait for bytes of other
 		 * objects to change.
 		 */
 		if (spec->flags & SBT_SPEC_PHASE && !t->words)
@@ -640,7 +640,7 @@ static __always_inline void mark_leave(struct pt_regs *ctx, __u32 number, __u64 
 /*
  * Write a record for the beginning or end of a conceptual phase, or for an access to another
  * thread's data: the record says what the thread did since its last departure. @data: the number of
- * the other thread in the upper half, the number of bytes in the lower.
+ * the other thread in the upper half, the number of bytes in the lower half.
  */
 static __noinline int mark_write(struct sbt_thread *t, __u32 index, __u32 label, __u32 what,
 				 __u64 data)

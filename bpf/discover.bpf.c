@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Find barriers that are no functions of a known library: threads wait on a condition variable or a
- * futex, and one thread wakes them all. Each wait and each wake-up is a candidate, from which user
- * space classifies the object. Once an object is classified as a barrier, its crossings are
- * recorded like those of any barrier. Waits on an object that is no barrier cost only a check. No
- * return probes are used here: pthread_cond_wait is a cancellation point. A cancelled thread
+ * Find barriers that are not functions of a known library: threads wait on a condition variable or
+ * a futex, and one thread wakes them all. Each wait and each wake-up is a candidate, from which
+ * user space classifies the object. Once an object is classified as a barrier, its crossings are
+ * recorded like those of any barrier. Waits on an object that is not a barrier cost only a check.
+ * No return probes are used here: pthread_cond_wait is a cancellation point. A cancelled thread
  * unwinds its stack, and unwinding through a return probe breaks the process.
  */
 #include "account.h"
@@ -55,9 +55,9 @@ static __noinline int object_waits(struct sbt_thread *t)
 }
 
 /*
- * The first process in which a thread waited, or woke others. A second such process, or a fork,
- * sets several_tgids. Processes may share the objects on which they wait, at different addresses.
- * So once the flag is set, `waits` does not show whether a thread waits on an object.
+ * The first process in which a thread waited, or woke other threads. A second such process, or a
+ * fork, sets several_tgids. Processes may share the objects on which they wait, at different
+ * addresses. So once the flag is set, `waits` does not show whether a thread waits on an object.
  */
 static volatile __u32 first_tgid;
 volatile __u32 several_tgids;
@@ -93,8 +93,8 @@ static __noinline int object_empty(struct sbt_thread *t)
 		return 0;
 	}
 	/*
-	 * Write only if the value changes, because threads that wake others at the same time would
-	 * contend for the cache line.
+	 * Write only if the value changes, because threads that wake other threads at the same time
+	 * would contend for the cache line.
 	 */
 	if (!*(volatile __u32 *)&state->waits)
 		return 1;
@@ -115,7 +115,7 @@ static __noinline int cond_hits_add(struct sbt_thread *t)
 	return hits_add(t, role, looks, looks);
 }
 
-/* Count a probe hit that is no crossing, because it costs time. */
+/* Count a probe hit that is not a crossing, because it costs time. */
 static __always_inline void count_hit(struct sbt_thread *t)
 {
 	if (++t->waiting.looks >= SBT_LOOKS_STEP)
@@ -395,10 +395,9 @@ int cond_wait(struct pt_regs *ctx)
 }
 
 /*
- * Note a wait on a semaphore. If threads seem to synchronize by semaphores, the report mentions it.
- * If the semaphore's value is not 0, the thread need not wait, and nothing is written. The
- * semaphore's value is its first member in glibc and in musl; musl keeps a flag in the uppermost
- * bit.
+ * Note a wait on a semaphore. If threads seem to synchronize by semaphores, the report says so. If
+ * the semaphore's value is not 0, the thread need not wait, and nothing is written. The semaphore's
+ * value is its first member in glibc and in musl; musl keeps a flag in the uppermost bit.
  */
 SEC("?uprobe")
 int sem_wait(struct pt_regs *ctx)
@@ -538,8 +537,8 @@ static __always_inline __u64 syscall_arg(struct pt_regs___kernel *regs, __u32 n)
 	__u64 all[4] = {};
 
 	/*
-	 * At the entry, regs[0] still holds the first argument. It does not if the kernel has
-	 * restarted the call.
+	 * At the entry, regs[0] still holds the first argument, unless the kernel has restarted the
+	 * call.
 	 */
 	bpf_probe_read_kernel(all, sizeof(all), &regs->regs);
 	return all[n & 3];
@@ -670,7 +669,7 @@ int BPF_PROG(futex_enter, struct pt_regs *user, long nr)
 	if (nr != NR_FUTEX && nr != NR_FUTEX_WAITV && nr != NR_FUTEX_WAIT && nr != NR_FUTEX_WAKE &&
 	    nr != NR_FUTEX_REQUEUE)
 		return 0;
-	/* Where time is accounted for, every traced thread is counted in `marks`. */
+	/* If config.account is set, every traced thread is counted in `marks`. */
 	if (config.account && !marks[(__u32)bpf_get_current_pid_tgid() & (SBT_MARKS - 1)])
 		return 0;
 #if !defined(__TARGET_ARCH_arm64)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Find waits for the end of other threads where threads' time is not accounted for. With
- * accounting, account.bpf.c knows when each thread blocked. Without it, the programs here note when
- * a thread that is in no barrier lost its CPU.
+ * Find waits for the end of other threads if threads' time is not accounted for. With accounting,
+ * account.bpf.c knows when each thread blocked. Without it, the programs here note when a thread
+ * that is in no barrier lost its CPU.
  */
 #include "join.h"
 

@@ -269,8 +269,8 @@ struct linux_binprm;
 #pragma clang attribute pop
 
 /*
- * A probe finds the processor's caches full of other data: keep the usual path in one sequence, and
- * move all other code out of it.
+ * When a probe is hit, the processor's caches are full of other data. So keep the usual path in one
+ * sequence, and move all other code out of it.
  */
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
  * Barriers and phases that a program names with the markers of include/sbt/sbt.h. Each name has a
- * number. User space is sent the number and the name once, while a thread is at the marker, because
- * the program may overwrite the text a moment later.
+ * number. The number and the name are sent to user space once, while a thread is at the marker,
+ * because the program may overwrite the text a moment later.
  */
 #ifndef BPF_LABEL_H
 #define BPF_LABEL_H

@@ -29,11 +29,12 @@ struct {
 } no_probe SEC(".maps") __weak;
 
 /*
- * Make the kernel run the program on the kernel stack of the thread. Since 6.13 the kernel has one
- * stack per CPU for a tracing program, as if no program could be interrupted by itself. But a
- * thread in the program of a uprobe can lose its CPU to another thread that hits the same probe,
- * which then overwrites its stack. Linux 7.2 crashed because of that. A program with a tail call
- * still runs on the thread's kernel stack. The verifier knows that this tail call is never reached.
+ * Make the kernel run the program on the kernel stack of the thread. Since 6.13 the kernel runs a
+ * tracing program on a separate stack, one per CPU, and assumes that no program can be interrupted
+ * by itself. But a thread in the program of a uprobe can lose its CPU to another thread that hits
+ * the same probe, which then overwrites its stack. Linux 7.2 crashed because of that. A program
+ * with a tail call still runs on the thread's kernel stack. The verifier knows that this tail call
+ * is never reached.
  */
 #define stack_of_its_own(ctx, map)                    \
 	do {                                          \
@@ -370,8 +371,8 @@ static __always_inline __u64 proc_detached(const struct sbt_proc *p, __u32 tgid)
 		return 0;
 	detached = *(volatile __u64 *)&found->detached;
 	/*
-	 * The kernel may be reusing the memory of this entry for another process. `word` is then
-	 * written before `detached`, so its upper half shows this.
+	 * The kernel may be reusing the memory of this entry for another process. In that case
+	 * `word` is written before `detached`, so its upper half shows this.
 	 */
 	return *(volatile __u64 *)&found->word >> 32 == p->inc ? detached : 0;
 }
@@ -637,9 +638,9 @@ static __always_inline void program_key(struct task_struct *task, struct sbt_fil
 }
 
 /*
- * Note the program that the process runs, and its address. User space then knows whether data that
- * it reads from the process later still belong to this program and, if they do not, where its code
- * was.
+ * Note the program that the process runs, and its address. User space can then check whether data
+ * that it reads later from the process still belongs to this program. If not, user space knows
+ * where the program's code was.
  */
 static __always_inline void event_program(struct sbt_event *e, struct task_struct *task)
 {

@@ -137,7 +137,8 @@ static __noinline int team_await_begin(void)
 	struct sbt_account *a;
 
 	/*
-	 * Not for the first region: there the thread creates the workers, which is work of its own.
+	 * Begin no wait in the first region: there the thread creates the workers, and this counts
+	 * as its own work.
 	 */
 	if (!top || !top->region_sp || top->outlined_sp || own_teams->begun < 2 || t->arrive_ns ||
 	    t->turn.sp)
@@ -228,7 +229,7 @@ static __noinline int outlined_known(struct pt_regs *ctx, const struct here *h, 
 		e->flags = SBT_EVENT_HELD;
 	asked = e->flags & SBT_EVENT_HELD;
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
-	/* If the process was stopped, it does not continue before the probe exists. */
+	/* If the process was stopped, it continues only when the probe exists. */
 	return asked != 0;
 }
 

@@ -3,9 +3,9 @@
 /*
  * Keep the recent past of traced threads. It is needed because a thread knows only at the end of
  * its wait for which thread it waited. The sums of a thread's times are stored at each change of
- * its state. The sums of the last few changes are all kept. Of older changes, only some are kept,
- * and the older, the fewer. So the sums are known exactly for the recent past, and by interpolation
- * for earlier times.
+ * its state. The sums of the last few changes are all kept. Of older changes, only some are kept:
+ * the older the changes, the fewer. So the sums are known exactly for the recent past, and by
+ * interpolation for earlier times.
  */
 #ifndef BPF_PAST_H
 #define BPF_PAST_H
@@ -45,8 +45,8 @@ struct sbt_past {
 };
 
 /*
- * Index: the thread's slot, modulo SBT_PASTS. If two threads need the same entry, the first keeps
- * it until it has not changed its state for PAST_REST_NS.
+ * Index: the thread's slot, modulo SBT_PASTS. If two threads need the same entry, the first thread
+ * keeps it until the thread's state has not changed for PAST_REST_NS.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

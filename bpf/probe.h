@@ -11,7 +11,7 @@
 
 /*
  * Return the number of the probe's spec, found by the code at the probe. This is needed if several
- * probes have the same offset in their pages. If no spec is found, return SBT_SPECS, which is no
+ * probes have the same offset in their pages. If no spec is found, return SBT_SPECS, which is not a
  * valid number.
  */
 static __noinline __attribute__((unused)) __u32 spec_by_code(__u64 ip)
@@ -64,10 +64,10 @@ static __always_inline __u64 arg_known(__u64 value, __u64 other)
 }
 
 /*
- * Return whether the program is called at the end of a session. Then the instruction pointer is in
- * the caller, while bpf_get_func_ip() still returns the address of the probe. The kernel has a
- * function for this (bpf_session_is_return), but Linux 7.2 has changed its arguments: libbpf then
- * refuses all programs of an object that declares it differently.
+ * Return whether the program is called at the end of a session. At that time the instruction
+ * pointer is in the caller, while bpf_get_func_ip() still returns the address of the probe. The
+ * kernel has a function for this (bpf_session_is_return), but Linux 7.2 has changed its arguments,
+ * and libbpf refuses all programs of an object that declares it with other arguments.
  */
 static __always_inline bool session_is_return(struct pt_regs *ctx)
 {

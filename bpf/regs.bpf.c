@@ -16,7 +16,7 @@ __u32 wanted; /* the process, in the reader's PID namespace */
 
 struct return_instance {
 	unsigned long orig_ret_vaddr;
-	bool chained; /* true: it shares its place on the stack with the next instance */
+	bool chained; /* true: it shares its location on the stack with the next instance */
 	struct return_instance *next;
 };
 
@@ -42,7 +42,7 @@ static __always_inline void note_returns(struct task_struct *task, struct sbt_re
 	at = BPF_CORE_READ(t, utask, return_instances);
 	for (i = 0; i < 2 * SBT_REGS_RETURNS && at; i++) {
 		/*
-		 * Several instances may share one place on the stack. Only the last of these has
+		 * Several instances may share one location on the stack. Only the last of these has
 		 * the real return address.
 		 */
 		if (!BPF_CORE_READ(at, chained) && n < SBT_REGS_RETURNS)
@@ -104,7 +104,7 @@ __u32 watched[SBT_REGS_RETURNED];
 __u64 returned[SBT_REGS_RETURNED];
 
 /*
- * Count the hits of a probe at a return address. Cookies need Linux 5.15. To attach this program as
+ * Count the hits of a probe at a return address. Cookies need Linux 5.15. Attaching this program as
  * a multi-probe needs no more privileges than tracing.
  */
 SEC("?uprobe")

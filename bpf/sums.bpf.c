@@ -116,7 +116,7 @@ static __always_inline int sums_depart(struct pt_regs *ctx, struct sbt_thread *t
 }
 
 /*
- * Like session_is_return(), but mostly without calling a helper. If a thread is inside, and its
+ * Like session_is_return(), but usually without calling a helper. If a thread is inside, and its
  * stack pointer has the value that it has after the return from the barrier function, the function
  * has returned: at the entry of a function, the alignment of the stack pointer is different.
  */

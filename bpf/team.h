@@ -47,7 +47,7 @@ static __always_inline struct sbt_team *team_top(struct sbt_teams *own_teams)
 	return &own_teams->stack[i & (SBT_TEAM_DEPTH - 1)];
 }
 
-/* Return whether regions may have been running in this process when tracing of it began. */
+/* Return whether regions may have been running in this process when its tracing began. */
 static __always_inline bool teams_unknown(__u32 tgid)
 {
 	struct sbt_region_key key = { .tgid = tgid };
@@ -159,7 +159,7 @@ static __noinline MAYBE_UNUSED int team_words(struct sbt_thread *t, __u32 index)
 	return r->members > 1;
 }
 
-/* Keep the mark of the CPU time that the arrival will change, for crossing_drop(). */
+/* Save the mark of the CPU time for crossing_drop(), because the arrival will change it. */
 static __always_inline void team_note(const struct sbt_thread *t, __u32 index)
 {
 	const struct sbt_account *a = config.account ? account_at(index, t->tid) : NULL;

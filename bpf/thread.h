@@ -39,9 +39,9 @@ static __always_inline __u64 leader_start(void)
 }
 
 /*
- * -a: report (SBT_REC_THREAD) when the current thread was created. There was no such report at that
- * time, because the process was not known yet. User space needs the time, because the thread's
- * first phase begins then.
+ * -a: report (SBT_REC_THREAD) when the current thread was created. There was no such report when
+ * the thread was created, because the process was not known yet. User space needs the time, because
+ * the thread's first phase begins then.
  */
 static __always_inline void report_found_thread(__u32 tgid, __u32 tid, __u32 inc, __u64 now)
 {
@@ -250,8 +250,8 @@ static __always_inline bool is_trampoline(__u64 address)
  * Return whether the present function was called (or reached by a tail call) by the function with
  * the probe at @entry. That probe was hit before, at stack pointer @sp, and the function returns to
  * @ip (0: not known). For example, an old version of a function calls its new version, or a wrapper
- * calls the function that it wraps. If the calling function was left by longjmp, its part of the
- * stack has usually been overwritten.
+ * calls the function that it wraps. If the calling function was left by longjmp, its return address
+ * has usually been overwritten, and on x86-64 the result is false.
  */
 static __always_inline bool called_within(struct pt_regs *ctx, __u64 entry, __u64 sp, __u64 ip)
 {

@@ -80,7 +80,7 @@ enum sbt_role {
 	SBT_ROLE_TURN,
 	/*
 	 * A function that waits on a semaphore. If threads seem to synchronize by semaphores, the
-	 * report mentions these.
+	 * report mentions these waits.
 	 */
 	SBT_ROLE_SEM_WAIT,
 	SBT_ROLES
@@ -179,7 +179,7 @@ struct sbt_spec {
 	/* SBT_PROBE_GROUP() with which the probe is detached; 0: the group of its family */
 	__u64 probe_group;
 	struct sbt_arg object;
-	struct sbt_arg words; /* size of the team, or its meaning for the roles and flags above */
+	struct sbt_arg words; /* size of the team, unless a role or flag above says otherwise */
 	struct sbt_arg index; /* number of the thread in its team */
 	struct sbt_arg file, line, name; /* markers: the name of the location in the program */
 	/*

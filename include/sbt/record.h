@@ -33,10 +33,10 @@ enum sbt_family {
 };
 
 /*
- * Numbers of probe groups. --cost-limit can detach each group separately. Numbers from
- * SBT_PROBE_GROUPS_NAMED on are groups of functions that sites/family.c names. Numbers from
- * SBT_PROBE_GROUPS_USER on are functions that the user named. All other functions of a family are
- * in the group with the family's number. A set of groups has one bit for each group.
+ * Numbers of probe groups. --cost-limit can detach each group separately. Numbers of
+ * SBT_PROBE_GROUPS_NAMED or more are groups of functions that sites/family.c names. Numbers of
+ * SBT_PROBE_GROUPS_USER or more are functions that the user named. All other functions of a family
+ * are in the group with the family's number. A set of groups has one bit for each group.
  */
 #define SBT_PROBE_GROUPS	64
 #define SBT_PROBE_GROUPS_NAMED	16
@@ -81,15 +81,15 @@ enum sbt_record_type {
 	SBT_REC_LABEL = 10, /* struct sbt_label */
 	SBT_REC_OUTLINED = 11, /* struct sbt_event: the function of a region has no probe yet */
 	/*
-	 * struct sbt_crossing of family COND or FUTEX: a thread waited, or woke others. User space
-	 * finds out whether that was at a barrier. `seq` does not count this record. For a wake-up
-	 * depart_ns equals arrive_ns, also in crossings of discovered barriers.
+	 * struct sbt_crossing of family COND or FUTEX: a thread waited, or woke other threads. User
+	 * space finds out whether that was at a barrier. `seq` does not count this record. For a
+	 * wake-up depart_ns equals arrive_ns, also in crossings of discovered barriers.
 	 */
 	SBT_REC_CANDIDATE = 12,
 	/* struct sbt_callers: a stack sample that shows the callers of a crossing that follows */
 	SBT_REC_CALLERS = 13,
 	/*
-	 * struct sbt_crossing, but no crossing: a conceptual phase of a thread begins or ends
+	 * struct sbt_crossing, but not a crossing: a conceptual phase of a thread begins or ends
 	 * (`mark`) at `label`, at depart_ns. Its parts and counters are those of the thread's phase
 	 * so far. Without a label: the thread reads or writes `bytes` bytes of the data of thread
 	 * `owner`.
@@ -105,7 +105,7 @@ enum sbt_record_type {
 	 * struct sbt_event: a barrier that processes may share was created in the mapping from
 	 * `range_start` to `range_end`. `device`, `inode` and `file_offset` identify the file;
 	 * inode 0: other processes cannot share it. An unchanged mapping is not reported again.
-	 * Written from Linux 5.17 on.
+	 * Written only on Linux 5.17 and later.
 	 */
 	SBT_REC_SHARED = 16,
 	/*
@@ -152,8 +152,8 @@ enum sbt_record_type {
 #define SBT_CROSSING_NO_IP     0x04
 /*
  * The thread's time since its last departure (or start) is accounted for. Without
- * SBT_CROSSING_PARTS the thread was on a CPU in all of its phase. Without SBT_CROSSING_INSIDE it
- * was on a CPU in all of its wait.
+ * SBT_CROSSING_PARTS the thread was on a CPU during its whole phase. Without SBT_CROSSING_INSIDE it
+ * was on a CPU during its whole wait.
  */
 #define SBT_CROSSING_ACCOUNTED 0x08
 #define SBT_CROSSING_INSIDE    0x10 /* the record is followed by struct sbt_inside */
@@ -209,7 +209,7 @@ struct sbt_crossing {
 	__u32 tgid;
 	__u32 tid;
 	__u32 inc; /* incarnation of the process: distinguishes reuses of a PID, and execs */
-	__u32 seq; /* number of this crossing of the thread; a gap is a lost record */
+	__u32 seq; /* number among the thread's crossings; a gap means a lost record */
 	__u16 arrive_cpu;
 	__u16 depart_cpu;
 	__u8 type; /* SBT_REC_CROSSING */
@@ -335,7 +335,7 @@ struct sbt_block {
 /* How the thread spent the time between its arrival and its departure. Times in ns. */
 struct sbt_inside {
 	__u64 oncpu_ns; /* time on a CPU, spinning */
-	__u64 runq_ns; /* time during which it was ready to run, but without a CPU */
+	__u64 runq_ns; /* time during which the thread was ready to run, but had no CPU */
 	__u64 ran_ns; /* part of runq_ns while `ran` had the CPU */
 	__u32 ran; /* the task that had the CPU for most of runq_ns; 0 none */
 	__u32 switches;
@@ -357,8 +357,8 @@ struct sbt_parts {
 	__u32 ran;
 	__u32 cpus_allowed;
 	/*
-	 * the longest block for the reason that took most time, and for the reason that took second
-	 * most
+	 * the longest block for the reason with the longest total time, and for the reason with the
+	 * second longest
 	 */
 	struct sbt_block block, second;
 };
@@ -367,7 +367,7 @@ struct sbt_parts {
 
 /*
  * Counts in the phase and inside the barrier, in the order in which the user named the counters.
- * Elements from n on are unset.
+ * Elements n and above are unset.
  */
 struct sbt_counters {
 	__u64 phase[SBT_COUNTERS_MAX];
@@ -391,8 +391,8 @@ struct sbt_crossing_full {
 
 /*
  * A sample of a thread's stack. It is sent if no rule is known yet to find the callers of a call.
- * The crossing that refers to it by name follows later. In `head` only the process, `ip`, `wanted`
- * and `sample` are set.
+ * The crossing that names this sample follows later. In `head` only the process, `ip`, `wanted` and
+ * `sample` are set.
  */
 struct sbt_callers {
 	struct sbt_crossing head;

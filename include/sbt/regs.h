@@ -15,8 +15,8 @@
 struct sbt_regs {
 	__u32 tid; /* in the reader's PID namespace */
 	/*
-	 * Not 0: the thread is on a CPU. Then the registers may be outdated: they are those of its
-	 * last entry into the kernel.
+	 * Not 0: the thread is on a CPU. In that case the registers may be outdated: they are those
+	 * of its last entry into the kernel.
 	 */
 	__u32 on_cpu;
 	__u64 switches; /* number of context switches so far */

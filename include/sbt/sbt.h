@@ -62,9 +62,9 @@
  * The number after the name is the size in bytes, negative if signed, as notes state it. Operands
  * are registers and constants. The exception is count in enter, which is in memory, at a constant
  * offset from the register of object. After enter, the next marker that a thread hits is leave,
- * unless the thread never returns. pthread_barrier_wait() on the same object is between the two.
- * A literal that was never read may not be in memory yet. A probe that must not sleep cannot read
- * it then, and has to take the string at its address from the file.
+ * unless the thread never returns. pthread_barrier_wait() on the same object is between the two. A
+ * literal that was never read may not be in memory yet. A probe that must not sleep cannot read
+ * such a literal. Its tool has to read the string from the file instead.
  */
 #ifndef SBT_SBT_H
 #define SBT_SBT_H

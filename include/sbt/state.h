@@ -55,7 +55,7 @@ struct sbt_proc {
 	__u32 reported_inc;
 	__u64 reported_start, reported_end, reported_offset, reported_ino;
 	/*
-	 * Number of probe hits on condition variables and turns that were no crossings, counted in
+	 * Number of probe hits on condition variables and turns that were not crossings, counted in
 	 * steps of SBT_LOOKS_STEP.
 	 */
 	__u64 looks;
@@ -126,7 +126,7 @@ struct sbt_waiting {
 	__u16 spec;
 	__u8 family;
 	__u8 kind;
-	__u8 quiet; /* the object is no barrier, so nothing is written */
+	__u8 quiet; /* the object is not a barrier, so nothing is written */
 	__u8 unread; /* `value` could not be read */
 	__u32 looks; /* hits not yet added to those of the process */
 };
@@ -286,8 +286,8 @@ struct sbt_object_state {
 #define SBT_SPECS	      1024
 /*
  * Without cookies a probe is identified by its offset in its page. Where several probes have the
- * same offset, the code behind the breakpoint identifies them. User space refuses a probe if
- * another probe has the same offset and the same code.
+ * same offset, the code after the breakpoint identifies them. User space refuses a probe if another
+ * probe has the same offset and the same code.
  */
 #define SBT_PAGE_PROBE_SITES  4096
 /*
@@ -368,7 +368,7 @@ struct sbt_most {
 	__u64 votes, end_ns; /* scratch memory of occupancy_sum() */
 };
 
-/* The longest recent wait. A wait counts for less the longer ago it ended: waited_longest(). */
+/* The longest recent wait. The longer ago a wait ended, the less it counts: waited_longest(). */
 struct sbt_waited_for {
 	__u64 ns, end_ns;
 	__u32 tid; /* 0: not known */
@@ -426,7 +426,7 @@ struct sbt_account {
 	/* the task that had the CPU when this thread began to wait for it; 0: not known */
 	__u32 out_ran;
 	__u32 recent_switches; /* number of switches since recent_from_ns */
-	__u32 wait_cpu; /* the CPU that it waits for */
+	__u32 wait_cpu; /* the CPU that the thread waits for */
 	/* the thread that had the CPU or lock for which this thread waited last */
 	struct sbt_most most;
 	/* The tasks that had the CPU while the thread waited for it, since the mark. */
@@ -459,9 +459,9 @@ struct sbt_account {
 	 */
 	__u64 file_seen, file_ns;
 	__u64 file_key;
-	/* Kernel address of the steal time of the CPU that it runs on; 0: not known. */
+	/* Kernel address of the steal time of the CPU that the thread runs on; 0: not known. */
 	__u64 steal_at;
-	__u64 steal_base; /* that steal time, when it began to run there or was examined last */
+	__u64 steal_base; /* that steal time when it was last read for this thread */
 	__u64 throttled_mark; /* throttled time of its cgroups when it became runnable */
 	__u64 times[SBT_TIMES];
 	SBT_PART_TIMES(SBT_PART_MEMBER, __u64)
@@ -718,7 +718,7 @@ struct sbt_frame_key {
 
 /*
  * Number of slots of `marks`, which count the traced threads by the low bits of their numbers. For
- * an untraced thread, mostly no other map is looked up.
+ * most untraced threads, no other map needs to be looked up.
  */
 #define SBT_MARKS 16384
 
@@ -807,7 +807,7 @@ struct sbt_sums_key {
 	__u64 born_ns; /* first arrival of the thread; needed because thread numbers are reused */
 	/*
 	 * Inode of the file that contains the code at `ip`, as in /proc/PID/maps; 0: no file. The
-	 * address alone is no key, because addresses are reused.
+	 * address alone is not enough, because addresses are reused.
 	 */
 	__u64 ino;
 	__u64 offset; /* offset of `ip` in the file */
@@ -817,7 +817,8 @@ struct sbt_sums_key {
 
 /*
  * Value of sbt_sums_key.dev if the mappings could not be read because they were changing. `offset`
- * is then the value of `mappings`: what was mapped at that time may still be mapped.
+ * is then the value of `mappings`: what was mapped when `mappings` had this value may still be
+ * mapped.
  */
 #define SBT_SUM_UNSEEN 0xffffffff
 
@@ -849,11 +850,11 @@ struct sbt_sums {
 	 * barrier, or it could not be read, or it had no slot.
 	 */
 	__u64 unmet;
-	/* number of incomplete episodes that this thread left as the first thread */
+	/* number of incomplete episodes that this thread was the first to leave */
 	__u64 incomplete;
 	/*
-	 * Number of ambiguous episodes that this thread left as the first thread. The other
-	 * members' crossings of such an episode are in the sums if all had arrived when they left.
+	 * Number of ambiguous episodes that this thread was the first to leave. The other members'
+	 * crossings of such an episode are in the sums if all had arrived when they left.
 	 */
 	__u64 ambiguous;
 	/*
@@ -924,8 +925,8 @@ struct sbt_open_episodes {
 	__u64 partial;
 	__u32 row; /* number of such episodes in direct succession */
 	__u32 whole; /* not 0: an episode was seen from its first arrival to its last */
-	__u32 shift; /* log2 of count; SBT_SUM_NONE: count is no power of two */
-	__u32 counts; /* not 0: the object's first word counts arrivals (glibc from 2.25 on) */
+	__u32 shift; /* log2 of count; SBT_SUM_NONE: count is not a power of two */
+	__u32 counts; /* not 0: the object's first word counts arrivals (glibc 2.25 and later) */
 	__u32 look; /* not 0: compare that word with `arrivals`, which may be wrong */
 	__u32 off; /* by how much `arrivals` and that word differ */
 	__u64 off_ns; /* since when they differ by that much (ns) */
@@ -974,8 +975,8 @@ struct sbt_config {
 	__u8 by_exit; /* no return probes at all: every process is SBT_PROC_BY_EXIT */
 	__u8 account; /* account for where threads' time goes */
 	/*
-	 * The kernel passes each probe's cookie to the program (from Linux 5.15 on; with
-	 * uprobe.multi from 6.6 on).
+	 * The kernel passes each probe's cookie to the program (Linux 5.15 and later; with
+	 * uprobe.multi, 6.6 and later).
 	 */
 	__u8 cookies;
 	__u8 discover; /* look for barriers without markers or --barrier */

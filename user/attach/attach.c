@@ -34,8 +34,8 @@ static int spec_number(struct attach *a, const struct sbt_spec *spec)
 }
 
 /*
- * Write all probes that are at the same offset in their page as @offset to the map in which BPF
- * programs look up probes by their code.
+ * Find all probes at the same offset in their page as @offset. Write these probes to the map in
+ * which BPF programs look up probes by their code.
  */
 static int share_probe_site(struct attach *a, uint64_t offset)
 {
@@ -315,7 +315,7 @@ int attach_returns(struct attach *a, int fd, const uint64_t *offsets, uint32_t n
 	return put(a, a->skel->progs.outlined_returned, fd, offsets, n, pid, 0, probe_groups);
 }
 
-/* Collect all exits, each once, as functions may share them. Return their number, or -ENOMEM. */
+/* Collect each exit once, because functions may share exits. Return their number, or -ENOMEM. */
 static int gather_exits(const struct attach_probe_site *p, uint32_t n, uint64_t **out)
 {
 	uint32_t i, j, k, found = 0, max = 0;
@@ -526,7 +526,7 @@ int attach_sems(struct attach *a, const struct attach_group *sems, int pid)
 	/*
 	 * Without cookies, a probe can prevent another probe at the same offset in its page. Probes
 	 * on semaphores only help to report barriers made of semaphores, so they must not displace
-	 * others.
+	 * other probes.
 	 */
 	if (!a->cookies)
 		return -ENOTSUP;

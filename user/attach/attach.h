@@ -136,18 +136,18 @@ bool attach_for_one(const struct attach *attach);
 bool attach_only_exits(const struct attach *attach);
 
 /*
- * Add probes at the exits of functions of one file that already have probes at their entries, for
- * every process that runs the file (@pid 0) or for one process. They are needed in processes in
- * which return probes must not be used.
+ * Add probes at the exits of functions of one file. The entries of these functions already have
+ * probes. The new probes are for every process that runs the file (@pid 0) or for one process.
+ * These probes are needed in processes in which return probes must not be used.
  */
 int attach_exits(struct attach *attach, const struct attach_probe_site *probe_sites, uint32_t n,
 		 int pid);
 
 /*
  * Attach probes at the addresses in the runtime to which functions of parallel regions return. The
- * probes are for every process that runs the file (@pid 0) or for one process. They are needed in
- * processes in which no return probes are used. @probe_groups: the probe groups of the runtimes,
- * SBT_PROBE_GROUP(). Return 0 or -errno.
+ * probes are for every process that runs the file (@pid 0) or for one process. These probes are
+ * needed in processes in which no return probes are used. @probe_groups: the probe groups of the
+ * runtimes, SBT_PROBE_GROUP(). Return 0 or -errno.
  */
 int attach_returns(struct attach *attach, int fd, const uint64_t *offsets, uint32_t n, int pid,
 		   uint64_t probe_groups);
@@ -344,8 +344,8 @@ bool attach_is_inside(const struct attach *attach, uint32_t tid);
 /*
  * Stop recording arrivals of the process at barriers of these probe groups (SBT_PROBE_GROUP()).
  * With ATTACH_ALL_PROBE_GROUPS, stop recording all its arrivals, and accounting for its threads.
- * Departures of threads that are inside a barrier may still be recorded. This holds until the
- * process executes another program. Return -ENOENT if it has exited or been replaced.
+ * Departures of threads that are inside a barrier may still be recorded. All of this holds until
+ * the process executes another program. Return -ENOENT if it has exited or been replaced.
  */
 int attach_exclude(struct attach *attach, uint32_t tgid, uint32_t inc, uint64_t probe_groups);
 /*

@@ -28,8 +28,9 @@ double calibrate_run(bool stepped, void (*drain)(void *ctx), void *ctx);
 
 /*
  * Return the handler time of a call in ns: the lower quartile of the means of several runs. The
- * programs store each call's handler time in *@last_ns. NAN: the programs reported nothing. This is
- * not measured in the calls of calibrate_run(), because reading *@last_ns takes time.
+ * programs store each call's handler time in *@last_ns. NAN: the programs reported nothing. The
+ * handler time is not measured in the calls of calibrate_run(), because reading *@last_ns takes
+ * time.
  */
 double calibrate_handler(bool stepped, void (*drain)(void *ctx), void *ctx, uint32_t *last_ns);
 

@@ -26,7 +26,8 @@ void counters_free(struct counters *c);
 const struct event_spec *counters_spec(const struct counters *c, uint32_t event);
 /*
  * Return the number in perf_sw_ids of a software event that the accounting counts anyway, or
- * -ENOENT. No perf event stays open for such an event, because it would slow the whole machine.
+ * -ENOENT. No perf event stays open for such an event: an open perf event would slow the whole
+ * machine.
  */
 int counters_kept(const struct event_spec *spec);
 /* Return whether the event is counted on at least one CPU. */

@@ -190,7 +190,10 @@ struct item {
 	uint32_t n;
 };
 
-/* Join @n parts from @first on with colons. Return -EINVAL if the result is too long for a name. */
+/*
+ * Join @n parts, beginning with @first, with colons between them. Return -EINVAL if the result is
+ * too long for a name.
+ */
 static int join(const struct item *item, uint32_t first, uint32_t n, char *name, size_t len)
 {
 	size_t used = 0;

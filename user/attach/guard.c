@@ -82,7 +82,7 @@ static void resume_stopped(int procs, int parent)
  */
 static int keep_two(int *procs, int *parent)
 {
-	/* Duplicate both to high numbers that cannot collide, then to 0 and 1. */
+	/* Duplicate both descriptors to high numbers that cannot collide, then to 0 and 1. */
 	*procs = fcntl(*procs, F_DUPFD, 10);
 	*parent = fcntl(*parent, F_DUPFD, 10);
 	if (*procs < 0 || *parent < 0 || dup2(*procs, 0) < 0 || dup2(*parent, 1) < 0)
@@ -121,9 +121,9 @@ static void __attribute__((noreturn)) guard(int procs, int parent)
 		_exit(0);
 	}
 	/*
-	 * Look several times. The kernel closes the pipe among the last of sbt-trace's files, after
-	 * the links of the programs, but a process that was stopped at the last moment appears as
-	 * stopped a little later.
+	 * Look several times. The kernel closes the pipe after the links of the programs. But a
+	 * process that the programs stopped at the last moment may appear as stopped only a little
+	 * later.
 	 */
 	for (i = 0; i < LOOKS; i++) {
 		resume_stopped(procs, 0);

@@ -36,7 +36,7 @@ int link_perf(int prog_fd, int fd, uint64_t offset, int pid, uint64_t cookie);
 void link_close(int fd);
 
 /*
- * Return whether this kernel filters a uprobe.multi by process (from Linux 6.12 on) and not by
+ * Return whether this kernel filters a uprobe.multi by process (Linux 6.12 and later) and not by
  * thread. This is found out by trying it.
  */
 bool link_multi_filters_process(int prog_fd);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Executable mappings of the machine's processes, as perf reports them. This needs no probes. A
- * probe in the dynamic linker would be a breakpoint in every process, which kills programs that run
- * in an emulator.
+ * Executable mappings of the machine's processes, as perf reports them. Reading these reports needs
+ * no probes. A probe in the dynamic linker would be a breakpoint in every process, which kills
+ * programs that run in an emulator.
  */
 #ifndef ATTACH_MAPPINGS_H
 #define ATTACH_MAPPINGS_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Probes before Linux 5.15, which carry no number. A program only knows the address of a hit. The
- * offset of that address in its page is the same in every process, so it identifies the probe.
- * Probes for different purposes at the same page offset are distinguished by the code there. This
- * file decides which probes can be combined. Pure.
+ * Probes on kernels before Linux 5.15. These probes carry no number: a program only knows the
+ * address of a hit. The offset of that address in its page is the same in every process, so it
+ * identifies the probe. Probes for different purposes at the same page offset are distinguished by
+ * the code there. This file decides which probes can be combined. Pure.
  */
 #ifndef ATTACH_PROBE_SITES_H
 #define ATTACH_PROBE_SITES_H
@@ -43,7 +43,7 @@ bool probe_sites_code_fits(uint64_t offset);
 int probe_sites_add(struct probe_sites *probe_sites, const struct probe_sites_probe *probe,
 		    bool *shared);
 /*
- * Return the next probe with a number and the page offset of @offset, from index *@at on, and
+ * Return the next probe with a number and the page offset of @offset, at index *@at or later, and
  * advance *@at. NULL: none.
  */
 const struct probe_sites_probe *probe_sites_next(const struct probe_sites *probe_sites,

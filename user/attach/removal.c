@@ -110,9 +110,9 @@ uint64_t attach_own_probe_groups(const struct attach *a, uint32_t tgid, uint64_t
 			own |= a->links[i].probe_groups;
 	}
 	/*
-	 * Futex calls are traced as system calls, without a link, so their groups count as own. Any
-	 * other group without a link was part of a shared link that was removed, and does not
-	 * count.
+	 * Futex calls are traced as system calls, without a link, so their groups count as the
+	 * process's own. Any other group without a link was part of a shared link that was removed,
+	 * and does not count.
 	 */
 	own |= family_probe_groups_with(FAMILY_FUTEX_WORD);
 	return probe_groups & own & ~shared;

@@ -251,7 +251,7 @@ int sample_take(struct sample *samples, uint32_t n, int wait_ms)
 	}
 	free(rings);
 	free(polls);
-	/* ESRCH is no failure: the thread of the last failed attempt has exited meanwhile. */
+	/* ESRCH is not a failure: the thread of the last failed attempt has exited meanwhile. */
 	return opened || !err || err == -ESRCH ? taken : err;
 }
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define STACK_BYTES 65536
-#define LOOK_S	    1 /* interval (s) of checks whether the process was stopped */
+#define LOOK_S	    1 /* interval (s) between checks whether the process was stopped */
 
 struct call {
 	int (*fn)(void *arg);

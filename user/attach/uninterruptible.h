@@ -16,8 +16,8 @@
 /*
  * Call @fn with @arg and return its result, however long the kernel takes; -EINTR if the separate
  * process was also killed. The calling process can receive signals during the call. Several threads
- * may call this function at once. @fn may only make system calls. If no process can be created, @fn
- * is called directly.
+ * may call this function at the same time. @fn may only make system calls. If no process can be
+ * created, @fn is called directly.
  */
 int uninterruptible(int (*fn)(void *arg), void *arg);
 

@@ -64,8 +64,8 @@ void elf_close(struct elf_file *elf);
 
 /*
  * Fill *@traits. This never fails on a file that elf_open() accepted: traits that cannot be read
- * stay false. glibc in a static program without symbols may be recognised by its ABI note, musl not
- * at all.
+ * stay false. In a static program without symbols, glibc may be recognised by its ABI note, but
+ * musl cannot be recognised.
  */
 void elf_traits(const struct elf_file *elf, struct elf_traits *traits);
 

@@ -31,8 +31,8 @@ struct elf_dynamic {
 	uint64_t libraries[ELF_LIBRARIES_MAX]; /* offsets of names in the string table */
 	uint32_t nlibraries; /* ELF_LIBRARIES_MAX + 1 if there are more */
 	/*
-	 * the lowest address above symtab that an entry has; 0: none. The symbol table ends there
-	 * at the latest.
+	 * the lowest address in any entry that is above symtab; 0: none. The symbol table ends
+	 * there at the latest.
 	 */
 	uint64_t after_symtab;
 	bool needed;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Copyright (c) 2026 The sbt-trace authors */
 /*
- * Find the bounds of functions in a file without symbols. They are in .eh_frame, which strip does
- * not remove, because it is needed for unwinding.
+ * Find the bounds of functions in a file without symbols. The bounds are in .eh_frame, which strip
+ * does not remove, because it is needed for unwinding.
  */
 #ifndef ELF_FRAMES_H
 #define ELF_FRAMES_H

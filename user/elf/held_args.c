@@ -162,7 +162,7 @@ static void move_stack_pointer(struct state *s, const cs_insn *ci)
 		forget_stack(s);
 }
 
-/* Execute a copy between registers and slots. Return false if the instruction is no copy. */
+/* Execute a copy between registers and slots. Return false if the instruction is not a copy. */
 static bool copies(struct state *s, const cs_insn *ci)
 {
 	const cs_x86 *x = &ci->detail->x86;

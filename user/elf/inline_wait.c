@@ -299,8 +299,8 @@ static bool describe_value(const struct value *v, uint32_t at, uint8_t size, str
 }
 
 /*
- * The test that decides whether a wait ends: a load into a register, then at once a comparison,
- * then a conditional jump.
+ * The test that decides whether a wait ends: a load into a register, directly followed by a
+ * comparison and a conditional jump.
  */
 struct test {
 	const cs_insn *load, *compare, *jump;
@@ -460,9 +460,10 @@ static bool moves_stack(const struct code *c, const cs_insn *ci)
 
 /*
  * Return whether the probe can be on the instruction before the addition. If no jump leads to the
- * addition, that instruction is executed only once in each wait, unlike the instruction after the
- * addition, which may be in the loop of the wait. The instruction before the addition must not
- * change the stack pointer, because the departure is recognised by the stack pointer at the probe.
+ * addition, the instruction before it is executed only once in each wait, unlike the instruction
+ * after the addition, which may be in the loop of the wait. The instruction before the addition
+ * must not change the stack pointer, because the departure is recognised by the stack pointer at
+ * the probe.
  */
 static bool is_before(const struct code *c, size_t enter)
 {

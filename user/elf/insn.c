@@ -230,7 +230,7 @@ static enum insn_class x86_class(const uint8_t *b, size_t len)
 		return INSN_REFUSED;
 	/*
 	 * Intel CPUs ignore a 0x66 prefix before a relative branch and AMD CPUs do not, so the
-	 * kernel refuses it.
+	 * kernel refuses such an instruction.
 	 */
 	if (x86_is_relative(&p))
 		return p.opsize ? INSN_REFUSED : INSN_EMULATED;
@@ -904,8 +904,8 @@ static bool arm64_slot(uint64_t vaddr, const uint8_t *code, size_t len, uint64_t
 	if ((word[i] & 0x9f00001f) != 0x90000010 || (word[i + 1] & 0xffc003ff) != 0xf9400211)
 		return false;
 	/*
-	 * The instruction holds a number of pages in 21 bits: the two low bits apart from the other
-	 * 19.
+	 * The instruction holds a number of pages in 21 bits. The two low bits are separate from
+	 * the other 19.
 	 */
 	pages = (int64_t)((word[i] >> 29 & 3) | (word[i] >> 5 & 0x7ffff) << 2);
 	if (pages & 1 << 20)

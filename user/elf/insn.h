@@ -41,11 +41,11 @@ struct insn_entry {
 
 /*
  * Choose the instruction for the entry probe of a function. The stack pointer and the argument
- * registers must still be as at the call, so only endbr64 and nops are skipped. A five-byte nop is
- * always skipped. Other nops and endbr64 are skipped if an emulated instruction follows, and if no
- * branch within @len bytes leads back to the skipped code or the probe (so the caller must pass the
- * whole function). Return 0, -ENOTSUP with the reason in why (no instruction is safe to probe, or
- * another machine), -EINVAL if @len is 0, or -ENOMEM.
+ * registers must still have their values from the call, so only endbr64 and nops are skipped. A
+ * five-byte nop is always skipped. Other nops and endbr64 are skipped if an emulated instruction
+ * follows, and if no branch within @len bytes leads back to the skipped code or the probe (so the
+ * caller must pass the whole function). Return 0, -ENOTSUP with the reason in why (no instruction
+ * is safe to probe, or another machine), -EINVAL if @len is 0, or -ENOMEM.
  */
 int insn_choose_entry(uint16_t machine, const uint8_t *bytes, size_t len, struct insn_entry *out);
 

@@ -98,7 +98,7 @@ int sdt_probe_arg(uint16_t machine, const struct sdt_note *note, uint32_t i, str
 	return 0;
 }
 
-/* If @c is at *@at, move *@at past @c and the blanks after it. Return whether it was there. */
+/* If @c is at *@at, move *@at past @c and the blanks after it. Return whether @c was there. */
 static bool take(const char **at, char c)
 {
 	if (**at != c)
@@ -121,7 +121,7 @@ static bool take_number(const char **at, int64_t *value)
 
 	if (!isdigit((unsigned char)*start))
 		return false;
-	/* strtoull() would also accept signs and octal numbers: only digits may remain for it. */
+	/* strtoull() would also accept signs and octal numbers, so only digits may be left here. */
 	errno = 0;
 	n = strtoull(start, &end, start[0] == '0' && (start[1] | 0x20) == 'x' ? 16 : 10);
 	if (errno || end == start || end - start > SDT_NUMBER_MAX)

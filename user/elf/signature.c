@@ -756,8 +756,8 @@ static int hunt_run(struct hunt *h)
 	if (h->waits != 1)
 		return h->waits ? -ENOTUNIQ : -ENOENT;
 	/*
-	 * Use pthread_barrier_init only if it was found with certainty: if a call of it were
-	 * missed, an old count would stay in use.
+	 * Use pthread_barrier_init only if it was found with certainty: if a call were missed, an
+	 * old count would stay in use.
 	 */
 	if (h->inits != 1 || h->out->musl)
 		memset(&h->out->init, 0, sizeof(h->out->init));

@@ -407,8 +407,8 @@ static bool is_warm(const struct model *m, const struct object *o)
 
 /*
  * Return whether cyclic use may end. The remaining members could make the object cyclic again at
- * once, repeatedly. If cyclic use ended a moment ago already, the object therefore stays cyclic for
- * a while.
+ * once, and this could repeat endlessly. So if cyclic use already ended a moment ago, the object
+ * stays cyclic for a while.
  */
 static bool may_leave(const struct model *m, const struct object *o)
 {

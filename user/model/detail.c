@@ -70,7 +70,7 @@ void details_free(struct model *m)
 	}
 }
 
-/* Subtract a part from the remaining time. A part of MODEL_UNKNOWN takes all of it. */
+/* Subtract a part from the remaining time. A part of MODEL_UNKNOWN takes all the remaining time. */
 static void take(uint64_t *part, uint64_t *left)
 {
 	if (*part > *left)
@@ -81,8 +81,9 @@ static void take(uint64_t *part, uint64_t *left)
 #define TAKE_PART(member, from, ...) take(&from->member, &left);
 
 /*
- * Make the parts fit the total. They are measured with other timestamps than the total, and their
- * sum can exceed it by some ns. The time on a CPU is then shortened to what the other parts leave.
+ * Make the parts fit the total. The parts are measured with different timestamps from the total,
+ * and their sum can exceed the total by some ns. In that case the time on a CPU is shortened to
+ * what the other parts leave.
  */
 static void settle_phase(struct model_detail *d, uint64_t work)
 {
@@ -265,9 +266,9 @@ void model_sums_join(struct model_sums *to, const struct model_sums *from)
 /* --- tails ----------------------------------------------------------------------------------- */
 
 /*
- * Add the activity of @t from its last departure to the end of its tail, at most until @until, to
- * @sums. The sums of @t itself get it only when all records of @t have been fed, because the record
- * of an earlier crossing may arrive after the tail.
+ * Add to @sums the activity of @t from its last departure to the end of its tail, but at most until
+ * @until. The tail is added to the sums of @t itself only when all records of @t have been fed,
+ * because the record of an earlier crossing may arrive after the tail.
  */
 void tail_add(const struct thread *t, uint64_t until, struct model_sums *sums)
 {

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-/* number of consecutive timed-out waits after which the object is no barrier */
+/* number of consecutive timed-out waits after which the object is not a barrier */
 #define OVER_MAX    65536
 #define MEMBERS_MAX 4096
 /*
@@ -147,10 +147,10 @@ static void take_late(struct discover *d, struct object *o, const struct pending
 }
 
 /*
- * Some threads have found that the futex changed since the last waking. Add those that were late
- * for the last waking to the round that it ended. If @waker, which makes the next waking, is among
- * them, it was late, because it has not waited since. The other late threads are those that
- * expected the same value as all members of that round.
+ * Some threads have found that the futex changed since the last waking. Add the threads that were
+ * late for the last waking to the round that it ended. @waker makes the next waking. If @waker is
+ * among the threads that found the change, it was late, because it has not waited since. The other
+ * late threads are those that expected the same value as all members of that round.
  */
 static void take_all_late(struct discover *d, struct object *o, uint32_t waker)
 {
@@ -168,7 +168,7 @@ static void take_all_late(struct discover *d, struct object *o, uint32_t waker)
 }
 
 /*
- * To the round of this waking, add the threads that found the futex changed before the waking. The
+ * Add to the round of this waking the threads that found the futex changed before the waking. The
  * waker had changed the futex, so the waker had arrived before them. Return the latest possible
  * time of the waker's arrival.
  */
@@ -199,8 +199,8 @@ static uint64_t take_again(struct discover *d, struct object *o, uint64_t wake_n
 }
 
 /*
- * Count a round of a barrier that breaks the rule. After too many such rounds the object is
- * classified as no barrier.
+ * Count a round of a barrier that breaks the rule. After too many such rounds the object is no
+ * longer taken for a barrier.
  */
 static int wrong(struct discover *d, struct object *o, uint64_t cookie)
 {
@@ -214,7 +214,7 @@ static int wrong(struct discover *d, struct object *o, uint64_t cookie)
 }
 
 /*
- * Number of consecutive second wakings, without other wakings, after which the object is no
+ * Number of consecutive second wakings, without other wakings, after which the object is not a
  * barrier.
  */
 #define ECHOES_MAX 8
@@ -305,7 +305,7 @@ static bool continues(const struct object *o, const struct pending *p,
 	       wake_ns <= o->wake_ns;
 }
 
-/* Take a wait that timed out. If all waits on the object time out, it is no barrier. */
+/* Take a wait that timed out. If all waits on the object time out, it is not a barrier. */
 static int add_wait_over(struct discover *d, struct object *o, const struct discover_record *r)
 {
 	if (++o->over >= OVER_MAX) {
@@ -369,8 +369,8 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 	if (!o->open)
 		return pending_add(d, o, r);
 	/*
-	 * The thread may have been slow to leave. Then the last waking is a later one, and the
-	 * waking before it ended the wait.
+	 * The thread may have been slow to leave. In that case the last waking does not fit the
+	 * wait, and the waking before it ended the wait.
 	 */
 	if (wake > r->depart_ns || (arrive <= before && before)) {
 		wake = before;
@@ -414,7 +414,8 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 }
 
 /*
- * Return the process's entry at a shared object; NULL when out of memory or if there are too many.
+ * Return the process's entry at a shared object; NULL when out of memory or if there are too many
+ * entries.
  */
 static struct visitor *visitor_get(struct object *o, const struct discover_record *r)
 {

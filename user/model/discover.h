@@ -51,12 +51,12 @@ struct discover;
 enum discover_verdict {
 	DISCOVER_OPEN,
 	DISCOVER_BARRIER,
-	DISCOVER_OTHER, /* the object broke the rule too often and is no barrier */
+	DISCOVER_OTHER, /* the object broke the rule too often and is not a barrier */
 };
 
 /* discover_record.flags */
 #define DISCOVER_FUTEX 0x01 /* the object is a futex; if not set, a condition variable */
-/* the thread woke others at arrive_ns; if not set, it waited until depart_ns */
+/* the thread woke other threads at arrive_ns; if not set, it waited until depart_ns */
 #define DISCOVER_WAKE  0x02
 #define DISCOVER_AGAIN 0x04 /* the futex already had another value, so the thread did not wait */
 #define DISCOVER_OVER  0x08 /* the wait timed out; the thread may wait again */
@@ -99,14 +99,14 @@ struct discover_object {
 	uint64_t untold;
 	uint32_t wait_site, wake_site;
 	/*
-	 * Number of consecutive rounds of the same threads in which the waking was in another
-	 * function than the waits, and the waker changed.
+	 * Number of consecutive rounds of the same threads in which the waking was in a different
+	 * function from the waits, and the waker changed.
 	 */
 	uint32_t split;
 	uint32_t led; /* like `split`, but the same member always woke the others */
 	/*
-	 * number of rounds with waits and waking in one function, but with other members than the
-	 * previous round
+	 * number of rounds with waits and waking in one function, but with different members from
+	 * the previous round
 	 */
 	uint32_t uneven;
 	/* the largest number of members of a round with waits and waking in one function */
@@ -177,8 +177,8 @@ struct discover_ops {
 	 */
 	uint64_t (*function)(void *ctx, uint32_t site, bool *exact);
 	/*
-	 * Return the outermost function at the call, into which the others were inlined, or 0 if
-	 * not known. Optional.
+	 * Return the outermost function at the call, into which the other functions were inlined,
+	 * or 0 if not known. Optional.
 	 */
 	uint64_t (*outer)(void *ctx, uint32_t site);
 	/*
@@ -202,7 +202,7 @@ struct discover_ops {
 	/* The record belongs to no episode. */
 	void (*drop)(void *ctx, uint64_t cookie);
 	/*
-	 * The verdict has changed. If an object was classified as no barrier, the verdict returns
+	 * The verdict has changed. If an object was found not to be a barrier, the verdict returns
 	 * to DISCOVER_OPEN when another process uses the object, or after a pause
 	 * (discover_pause()). Optional.
 	 */
@@ -254,7 +254,7 @@ enum discover_hope {
 enum discover_hope discover_hope(const struct discover *d, uint32_t tgid, uint32_t inc);
 /*
  * Note that the condition variables of a process are not observed for a while. Drop their pending
- * records. After the pause, objects that were classified as no barriers are examined again.
+ * records. After the pause, objects that were found not to be barriers are examined again.
  */
 void discover_pause(struct discover *d, uint32_t tgid, uint32_t inc);
 /* Forget the objects of a process that has ended, and drop their pending records. */
@@ -267,7 +267,7 @@ void discover_end_kind(struct discover *d, uint32_t tgid, uint32_t inc, bool fut
 /* Drop all pending records. */
 void discover_finish(struct discover *d);
 /*
- * Call @each for objects that kept the rule for some rounds but are no barriers, and for barriers
+ * Call @each for objects that kept the rule for some rounds but are not barriers, and for barriers
  * with dropped rounds.
  */
 void discover_each(const struct discover *d,

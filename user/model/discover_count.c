@@ -10,7 +10,7 @@
 
 /*
  * A gap above this maximum is ignored: the object belongs to another C library, and its first word
- * is no count.
+ * is not a count.
  */
 #define UNSEEN_MAX     (1u << 20)
 /*
@@ -89,7 +89,7 @@ void discover_settle(struct discover *d, struct object *o)
 	t->reported.waits = t->unwoken;
 	span = t->counted ? (uint64_t)t->most - t->least + 1 : 0;
 	all = t->older ? span : (uint64_t)t->most + 1;
-	/* If the numbers are not all different, or have too large a gap, they are no count. */
+	/* If the numbers are not all different, or have too large a gap, they are not a count. */
 	if (t->counted < 2 || span < t->counted || all > seen + UNSEEN_MAX)
 		t->reported.uncounted = t->blind;
 	else if (all > seen)

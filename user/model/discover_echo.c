@@ -29,10 +29,12 @@
 #define ECHO_LEAST     2 /* number of echoes, or of waits for them, that is enough to decide */
 /* number of second waits, directly after first waits, that is enough to decide */
 #define WAITS_LEAST    4
-/* number of waits that proves two barriers if few began directly after the other wait */
+/*
+ * number of waits that proves two barriers if only few of them began directly after the other wait
+ */
 #define WAITS_ENOUGH   12
 /*
- * The thread that makes the second waking does nothing else before it. It is rarely preempted for
+ * The thread that makes the second waking does no other work before it, and is rarely preempted for
  * this long (ns).
  */
 #define AWAY_NS	       1000000ULL
@@ -179,8 +181,8 @@ static bool is_away(const struct echo *echo)
 }
 
 /*
- * Return whether most waiters began this wait directly after the other wait, and rarely the other
- * wait directly after this one.
+ * Return whether most waiters began this wait directly after the other wait, and rarely began the
+ * other wait directly after this wait.
  */
 static bool is_by_waits(const struct discover *d, const struct echo *echo, uint32_t site)
 {
@@ -199,8 +201,8 @@ static bool is_by_wakings(const struct echo *echo)
 }
 
 /*
- * Return whether the waking is likely an echo. Only one of the two wakings of an episode is an
- * echo.
+ * Return whether the waking is likely to be an echo. Only one of the two wakings of an episode is
+ * an echo.
  */
 static bool is_likely(const struct discover *d, uint32_t site)
 {

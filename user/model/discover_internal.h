@@ -12,7 +12,7 @@
 #include "model/discover.h"
 
 #define TEAM_LEAST	 3
-/* number of times that an object may break the rule before it is classified as no barrier */
+/* number of times that an object may break the rule before it is found not to be a barrier */
 #define BREAKS_MAX	 16
 #define ALONE_BREAKS_MAX 64 /* the same limit for a condition variable that was never broadcast */
 #define PLACES_MAX	 4 /* maximum number of pairs of call sites (wait, wake) of one barrier */
@@ -47,16 +47,16 @@ struct held {
 struct departure {
 	uint64_t depart_ns;
 	uint32_t wait_site, wake_site;
-	bool woke; /* the thread has woken others since */
+	bool woke; /* the thread has woken other threads since */
 };
 
 /* Wakings from one call site; see discover_echo.c. */
 struct echo {
-	/* number of wakings by threads that have not woken others since their last wait */
+	/* number of wakings by threads that have not woken other threads since their last wait */
 	uint32_t seen;
 	/*
-	 * Number of wakings by threads that have already woken others since their last wait. On a
-	 * busy machine these are late second wakings.
+	 * Number of wakings by threads that have already woken other threads since their last wait.
+	 * On a busy machine these are late second wakings.
 	 */
 	uint32_t seen_woke;
 	/*
@@ -104,8 +104,8 @@ struct tally {
 };
 
 /*
- * A process at an object that it shares with others. Its probes on waits and on wakings are
- * attached one after the other, so the first wait and the first waking are noted separately.
+ * A process at an object that it shares with other processes. Its probes on waits and on wakings
+ * are attached one after the other, so the first wait and the first waking are noted separately.
  */
 struct visitor {
 	uint64_t process; /* tgid << 32 | inc */
@@ -230,7 +230,7 @@ int discover_hold(struct object *o, const struct discover_record *r, uint64_t ar
 /* discover_count.c */
 void discover_tally(struct discover *d, struct object *o, const struct discover_record *r);
 void discover_settle(struct discover *d, struct object *o);
-/* Remove the object's unseen waits from the count, because the object is no barrier. */
+/* Remove the object's unseen waits from the count, because the object is not a barrier. */
 void discover_unsettle(struct discover *d, struct object *o);
 
 /* discover_echo.c */

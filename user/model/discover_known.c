@@ -60,7 +60,7 @@ static void take_held(struct discover *d, struct object *o, uint32_t team)
 	o->reported = true;
 }
 
-/* Drop the round's pending records and count them, because the round is no episode. */
+/* Drop the round's pending records and count them, because the round is not an episode. */
 static void is_wrong(struct discover *d, struct object *o)
 {
 	d->unseen.given_up += o->nheld;
@@ -118,7 +118,7 @@ static void take_complete(struct discover *d, struct object *o)
 {
 	/*
 	 * The waking that ended this round may be an episode's second waking, by a thread that was
-	 * preempted for long.
+	 * preempted for a long time.
 	 */
 	if (discover_echo_late(d, o)) {
 		discover_drop_from(d, o, 0);
@@ -136,8 +136,8 @@ void discover_known_end(struct discover *d, struct object *o)
 	if (o->pub.futex || o->pub.verdict != DISCOVER_BARRIER || !o->open || o->bad)
 		return;
 	/*
-	 * The usual number of threads arrived, but other threads than before. This happens in each
-	 * round at the upper nodes of a tree barrier.
+	 * The usual number of threads arrived, but not the same threads as before. This happens in
+	 * each round at the upper nodes of a tree barrier.
 	 */
 	if (o->nnow && o->nnow + 1 == o->nset && !discover_all_known(o)) {
 		discover_set_members(o);
@@ -149,7 +149,7 @@ void discover_known_end(struct discover *d, struct object *o)
 		more_meet(o);
 	if (!o->nheld)
 		return;
-	/* A waking from another function is no arrival if no thread waited for it. */
+	/* A waking from another function is not an arrival if no thread waited for it. */
 	if (!o->nnow && !belongs(d, o->now_site, o->now_site)) {
 		discover_drop_from(d, o, 0);
 		return;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OLDER_MAX 8 /* maximum number of pending rounds that had other members than the streak */
+#define OLDER_MAX 8 /* maximum number of pending rounds with other members than the streak's */
 
 struct discover *discover_new(const struct discover_ops *ops)
 {
@@ -116,7 +116,7 @@ void discover_drop_before(struct discover *d, struct object *o, uint32_t to)
 }
 
 /*
- * Begin a new streak, because the current round has other members than the streak. The earlier
+ * Begin a new streak, because the current round has different members from the streak. The earlier
  * rounds can no longer make the object a barrier. If the object's call sites turn out to be those
  * of a known barrier, these rounds still count.
  */
@@ -170,7 +170,7 @@ void discover_object_forget(struct discover *d, struct object *o)
 	object_free(o);
 }
 
-/* Make room: forget objects that have no pending records and are no barriers. */
+/* Make room: forget objects that have no pending records and are not barriers. */
 static void sweep(struct discover *d)
 {
 	uint32_t i;

@@ -11,7 +11,7 @@
 
 #define ROUNDS_ENOUGH	 3 /* number of consecutive rounds that is enough evidence for a barrier */
 /*
- * number of additional rounds that are needed for each round with other members than the round
+ * number of additional rounds that are needed for each round with different members from the round
  * before it
  */
 #define EVEN_ROUNDS	 4
@@ -21,7 +21,7 @@
  * one function
  */
 #define APART_ROUNDS_MAX 8
-/* number of wakings without waiters after which the object is no barrier */
+/* number of wakings without waiters after which the object is not a barrier */
 #define EMPTY_MAX	 64
 /*
  * Number of consecutive rounds with the same waker that is needed if the inlined functions are not
@@ -101,7 +101,9 @@ static bool places_exact(const struct object *o)
 	return true;
 }
 
-/* Remember the first pair of call sites of a possible barrier, for the remark about it. */
+/*
+ * Remember the first pair of call sites of a possible barrier, for the remark about this barrier.
+ */
 static void note_split(struct object *o, uint32_t wait, uint32_t wake)
 {
 	if (o->split.apart)
@@ -308,7 +310,7 @@ static bool is_compact(const struct discover *d, const struct object *o)
 /*
  * Return whether several small functions both wait and wake at this object, as with a barrier in a
  * macro. A single such function may be a step of all threads, in which one thread starts the others
- * by inlined functions.
+ * through inlined functions.
  */
 static bool in_several(const struct discover *d, const struct object *o)
 {
@@ -437,7 +439,7 @@ void discover_round_end(struct discover *d, struct object *o)
 	o->pub.rounds++;
 	if (o->nset < TEAM_LEAST) {
 		/*
-		 * Two threads are no evidence. Only a known barrier with the same call sites can
+		 * Two threads are not evidence. Only a known barrier with the same call sites can
 		 * make this object a barrier, so keep only a few rounds.
 		 */
 		if (o->streak + o->older >= PAIR_ROUNDS_MAX) {
@@ -460,7 +462,7 @@ void discover_round_end(struct discover *d, struct object *o)
 /* --- possible barriers, for remarks ----------------------------------------------------------- */
 
 /*
- * End the round that @waker's waking ends, in the figures for the case that waits and waking are in
+ * @waker's waking ends a round: update the figures for the case that waits and waking are in
  * different functions.
  */
 void discover_split_round(struct object *o, uint32_t waker)

@@ -24,7 +24,7 @@
 /* A call on the way from a wait or a waking outwards. */
 struct enclose_step {
 	uint64_t function; /* the function that contains the call; 0 if not known */
-	uint32_t site; /* opaque number of the call site, the same for the same call site */
+	uint32_t site; /* opaque number that identifies the call site */
 	bool through; /* the call is in a library's wrapper, not in a function of the program */
 	/* the call is in a runtime library: for example, it calls the first function of a thread */
 	bool outer;

@@ -257,8 +257,8 @@ static uint32_t bounds(const struct episode *e)
  * Return whether threads arrived without leaving a record. The last member with a known arrival
  * reports how many threads were missing at that moment. Exactly this number of members must have an
  * arrival that is only an upper bound; otherwise threads left no record. If all arrivals are upper
- * bounds, return true: the object may have been open for long, and earlier threads are not known.
- * Set *@waited if members waited for threads without a record.
+ * bounds, return true: the object may have been open for a long time, and earlier threads are not
+ * known. Set *@waited if members waited for threads without a record.
  */
 static bool others_came(const struct episode *e, bool *waited)
 {

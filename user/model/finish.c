@@ -341,8 +341,8 @@ static int join_clocks(struct model *m, struct episode *e, const struct member *
 {
 	/*
 	 * The release is known if the last arriver is certainly a known member. In an incomplete or
-	 * ambiguous episode this is so only if the missing threads arrived before tracing began, or
-	 * if only the order of two arrivals is in doubt.
+	 * ambiguous episode the last arriver is certain only if the missing threads arrived before
+	 * tracing began, or if only the order of two arrivals is in doubt.
 	 */
 	bool sure = e->state == MODEL_COMPLETE || !(e->why & ~(MODEL_WHY_BEFORE | MODEL_WHY_SWAP));
 	bool released = e->depart_min != MODEL_UNKNOWN;
@@ -378,7 +378,7 @@ static int join_clocks(struct model *m, struct episode *e, const struct member *
 
 /*
  * Return whether @a was created before @b. The first thread of a process counts as created first,
- * although a later start may be recorded for it.
+ * even if a later start is recorded for it.
  */
 static bool made_before(const struct model *m, const struct thread *a, const struct thread *b)
 {

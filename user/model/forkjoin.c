@@ -12,19 +12,19 @@
 #define ROUNDS_ENOUGH 2
 #define TEAM_LEAST    2
 /*
- * Maximum number of threads of one creator that are not joined yet. If there are more, those of
- * earlier batches are forgotten or, if there are none, all.
+ * Maximum number of threads of one creator that are not joined yet. If there are more, the threads
+ * of earlier batches are forgotten or, if there are no earlier batches, all of them.
  */
 #define MADE_MAX      4096
 /*
- * A pthread_t is less than this far below the thread pointer. The distance is 0 on x86-64, and the
- * size of a thread descriptor on arm64.
+ * The thread pointer is above the pthread_t by less than this (bytes). The distance is 0 on x86-64,
+ * and the size of a thread descriptor on arm64.
  */
 #define HANDLE_BELOW  4096
 /*
  * A creator that does nothing but join may spend BETWEEN_NS, or 1/BETWEEN_PART of the time since
  * its first join, between its joins. It may also lose its CPU between two joins. So the creator
- * counts as doing more than joining only if also most of the times between two joins exceed GAP_NS.
+ * counts as doing more than joining only if most of the times between two joins also exceed GAP_NS.
  */
 #define BETWEEN_NS    1000000ULL
 #define BETWEEN_PART  4
@@ -63,7 +63,7 @@ struct thread {
 	/* number of threads in the current batch, and how many of them are joined */
 	uint32_t n, njoined;
 	bool joining; /* threads of the batch were joined, so the next thread begins a new batch */
-	bool broken; /* the batch is no round */
+	bool broken; /* the batch is not a round */
 	/* the round that this creator may still wait for, or NULL; see forkjoin_episode.open */
 	struct forkjoin_episode *open;
 	bool waits_for_all; /* the creator waits for all threads of the finished batch */
@@ -137,7 +137,7 @@ static int process_get(struct forkjoin *f, uint32_t tgid, uint32_t inc, struct p
 
 /*
  * Find or add a thread. If the thread's start was not seen, it may have made threads that are not
- * known, so its first batch is no round.
+ * known, so its first batch is not a round.
  */
 static int thread_get(struct process *p, uint32_t tid, struct thread **out)
 {
@@ -161,7 +161,7 @@ static void thread_settle(struct thread *t)
 		free(t);
 }
 
-/* Forget the creator's threads from @link on. */
+/* Forget those of the creator's threads that begin at @link in its list. */
 static void cut_made(struct thread *creator, struct thread **link)
 {
 	struct thread *t, *next;

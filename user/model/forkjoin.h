@@ -21,8 +21,8 @@
  *
  * Three cases are left out. The first is a round with a thread that is not joined, because it is
  * detached or lives longer, or that another thread joins; later rounds are reported. The second is
- * threads that are joined while others are made, as in a pool. The third is everything that began
- * before the tracer could see it.
+ * threads that are joined while other threads are made, as in a pool. The third is everything that
+ * began before the tracer could see it.
  */
 #ifndef MODEL_FORKJOIN_H
 #define MODEL_FORKJOIN_H
@@ -50,7 +50,7 @@ struct forkjoin_episode {
 	uint64_t arrive_ns, depart_ns; /* arrival and departure of the creator */
 	/*
 	 * In the rounds of this call site the creator only makes threads and waits for them to end:
-	 * it is no member of the team.
+	 * it is not a member of the team.
 	 */
 	bool joins_only; /* set when the round is taken */
 	uint32_t missing; /* number of members with an end that was not seen yet */

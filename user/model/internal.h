@@ -18,12 +18,12 @@
 #define MODEL_DECIDE_NS 1000000000ULL
 /*
  * No chunk is decided within this time (ns) after a barrier has become cyclic, because threads that
- * have not left it once are not known yet.
+ * have never left it are not known yet.
  */
 #define MODEL_WARM_NS	100000000ULL
 /*
  * Clocks of two CPUs may differ by this much (ns). A departure that precedes the last arrival by
- * more belongs to another episode.
+ * more than this belongs to another episode.
  */
 #define MODEL_SKEW_NS	1000ULL
 
@@ -251,10 +251,7 @@ struct queue {
 struct open {
 	struct list link;
 	uint64_t bound; /* the episode cannot have been released earlier */
-	/*
-	 * the number of members is not known, so it becomes known only later that the episode is
-	 * over
-	 */
+	/* the number of members is not known, so the end of the episode is recognised only later */
 	bool uncounted;
 };
 

@@ -27,7 +27,7 @@ struct model_message {
 	uint64_t oncpu_ns; /* its time on a CPU in the phase up to the access, or MODEL_UNKNOWN */
 	/*
 	 * Number of the thread that owns the data, as the program numbers its threads. Predictions
-	 * leave out numbers from PREDICT_THREADS_MAX on.
+	 * leave out numbers that are PREDICT_THREADS_MAX or more.
 	 */
 	uint32_t owner;
 	uint32_t bytes;

@@ -35,9 +35,9 @@ struct model;
 /*
  * The departure cannot be seen, because the thread is a worker at the end of a parallel region.
  * depart_ns is MODEL_UNKNOWN, but the crossing is not abandoned. The next record of the thread
- * (MODEL_CROSSING_RESUMES) gives the time when it continued. That record is no crossing: apart from
- * its ids, only depart_ns, begun_ns and the parts of the time inside are valid. The thread was idle
- * until depart_ns.
+ * (MODEL_CROSSING_RESUMES) gives the time when it continued. That record is not a crossing: apart
+ * from its ids, only depart_ns, begun_ns and the parts of the time inside are valid. The thread was
+ * idle until depart_ns.
  */
 #define MODEL_CROSSING_STAYS	 0x08
 #define MODEL_CROSSING_RESUMES	 0x10
@@ -51,8 +51,9 @@ struct model;
 #define MODEL_CROSSING_BOUND	 0x80
 /*
  * The crossing of a thread that only waits for other threads of its team to end, such as a creator
- * that joins them. The thread is no member, and its time inside is counted in model_thread.away_ns,
- * not in idle_ns. It departs when the episode ends. MODEL_CROSSING_TEAM is also set.
+ * that joins them. The thread is not a member, and its time inside is counted in
+ * model_thread.away_ns, not in idle_ns. It departs when the episode ends. MODEL_CROSSING_TEAM is
+ * also set.
  */
 #define MODEL_CROSSING_JOINS	 0x100
 
@@ -60,8 +61,8 @@ struct model;
 enum model_blocked { SBT_PART_REASONS(SBT_PART_REASON, MODEL_BLOCKED_) MODEL_BLOCKED_REASONS };
 
 /*
- * What the holder of a lock, or the waker, did during the wait. If it was itself blocked, the value
- * is MODEL_DOING_BLOCKED + enum model_blocked.
+ * What the holder of a lock, or the waker, did during the wait. If that thread was itself blocked,
+ * the value is MODEL_DOING_BLOCKED + enum model_blocked.
  */
 enum model_doing {
 	MODEL_DOING_UNKNOWN,
@@ -147,8 +148,8 @@ struct model_detail {
 	uint8_t scaled; /* one bit for each counter that was multiplexed */
 	uint8_t unknown; /* one bit for each counter that was not counted for part of the time */
 	/*
-	 * the longest block of the reason that took most time, and of the reason that took second
-	 * most
+	 * the longest block of the reason with the longest total time, and of the reason with the
+	 * second longest
 	 */
 	struct model_block block, second;
 	uint64_t counters[MODEL_COUNTERS_MAX]; /* counts in the phase */
@@ -195,7 +196,7 @@ struct model_crossing {
 	uint16_t rest;
 	/*
 	 * Number of the episode at the object, as its members count. Members of one episode have
-	 * the same number. Members of neighbouring episodes have other numbers. 0 if not known.
+	 * the same number. Members of neighbouring episodes have different numbers. 0 if not known.
 	 */
 	uint32_t round;
 	/*
@@ -236,8 +237,8 @@ double model_stat_stddev(const struct model_stat *s);
 
 /*
  * Sums of how time was spent: by a thread over all its phases and its tail, or by one thread at one
- * barrier. known_ns is the total time for which the parts are known. What is left of it after all
- * parts is unattributed. Nested crossings and phases of unknown length are not included.
+ * barrier. known_ns is the total time for which the parts are known. What remains of known_ns after
+ * all parts is unattributed. Nested crossings and phases of unknown length are not included.
  */
 struct model_sums {
 	uint64_t known_ns;
@@ -313,8 +314,8 @@ struct model_thread {
 	 */
 	uint64_t ideal_ns;
 	/*
-	 * when it arrived, if it was inside a barrier at the end of tracing; MODEL_UNKNOWN if it
-	 * was not
+	 * when the thread arrived, if it was inside a barrier at the end of tracing; MODEL_UNKNOWN
+	 * if it was not
 	 */
 	uint64_t pending_ns;
 	uint32_t cpus_allowed; /* last known value; 0 if unknown */
@@ -894,8 +895,8 @@ struct model_team {
 
 /*
  * Find the last team at an object. The members tgid, inc, object, family and shared of @at identify
- * the object. Write at most @max of the out->n members to @met. Return false if nothing is known of
- * the object.
+ * the object. Write at most @max of the out->n members to @met. Return false if nothing is known
+ * about the object.
  */
 bool model_team(const struct model *model, const struct model_crossing *at, struct model_met *met,
 		uint32_t max, struct model_team *out);

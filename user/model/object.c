@@ -3,8 +3,8 @@
 /*
  * Assign crossings to episodes. A crossing belongs to the open episode if and only if it arrived
  * before the earliest departure of that episode. If the count is known, an episode is closed when
- * it has so many members. If not, it is closed when a thread has left a later episode. Objects with
- * more threads than their count are handled in cyclic.c.
+ * it has that many members. If not, it is closed when a thread has left a later episode. Objects
+ * with more threads than their count are handled in cyclic.c.
  */
 #include "model/internal.h"
 #include "base/array.h"
@@ -266,7 +266,7 @@ int object_classify(struct model *m, struct object *o, bool final)
 	o->pending = NULL;
 	/*
 	 * The slots say nothing about an episode of a former barrier, so its members stay uncertain
-	 * if they were.
+	 * if they were uncertain before.
 	 */
 	if (!episode_is_former(e))
 		uncertainty_again(o, e);
@@ -514,7 +514,7 @@ static bool team_agrees(const struct episode *e, const struct member *mem)
 
 /*
  * Return true if @mem may be at the former barrier of @e. If no member of @e has left, any arrival
- * would be in time, so @mem must then have another count than the present barrier.
+ * would be in time, so @mem must then have a different count from the present barrier.
  */
 static bool former_agrees(const struct object *o, const struct episode *e, const struct member *mem,
 			  uint32_t count)

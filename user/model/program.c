@@ -66,7 +66,10 @@ static uint64_t wait_of(const struct model *m, const struct proc *p)
 	return sum;
 }
 
-/* Return false for a process that shares barriers with others, or that was traced only in part. */
+/*
+ * Return false for a process that shares barriers with other processes, or that was traced only in
+ * part.
+ */
 static bool may_fold(const struct model *m, const struct proc *p)
 {
 	uint32_t i;
@@ -402,7 +405,7 @@ static int fold_all(struct model *m, struct loss *all, uint32_t n)
 
 	/*
 	 * Sort by the order of exits, because the process that exited first receives the sums of
-	 * the others.
+	 * the other processes.
 	 */
 	qsort(all, n, sizeof(*all), by_exit);
 	for (i = kept = 0; i < n; i++)

@@ -84,8 +84,8 @@ static int heap_add(struct model *m, struct queue *q, struct episode *e)
 
 /*
  * Return the earliest release that an open episode may still have. Episodes far behind the
- * watermark (MODEL_HOLD_NS) are ignored. An episode without a known count is respected for longer,
- * until it is decided (MODEL_DECIDE_NS).
+ * watermark (MODEL_HOLD_NS) are ignored. An episode without a known count is ignored only later,
+ * when it is decided (MODEL_DECIDE_NS).
  */
 static uint64_t earliest_open(const struct model *m, const struct queue *q)
 {

@@ -142,7 +142,7 @@ int take_process(struct model *m, uint32_t tgid, uint32_t inc, uint32_t parent_t
 /*
  * Return the entry for a tid in a small table of recent threads. Tids are mostly consecutive, and a
  * cache line holds sixteen entries, so nearly every look-up for a crossing is a cache hit. The hash
- * would spread them over many cache lines. It is used if the table lacks the thread.
+ * would spread them over many cache lines. The hash is used only if the table lacks the thread.
  */
 static uint32_t *recent_at(const struct model *m, uint32_t tid)
 {

@@ -43,7 +43,7 @@ void turnstiles_free(struct turnstiles *t)
 	free(t);
 }
 
-/* Remove the semaphores that are no barriers, because there are too many. */
+/* Remove the semaphores that are not barriers, because there are too many. */
 static void sweep(struct turnstiles *t)
 {
 	const struct hash_entry *e;

@@ -3,8 +3,9 @@
 /*
  * Find semaphores that may be barriers ("turnstiles" in textbooks). Posts are not examined, so a
  * semaphore is never classified as a barrier: a pool that starts its threads one by one looks the
- * same. Only waits are examined. At a turnstile all threads wait at once, and all leave before any
- * returns. At a lock or a queue, one thread leaves at a time and returns while others wait.
+ * same. Only waits are examined. At a turnstile all threads wait at the same time, and all leave
+ * before any returns. At a lock or a queue, one thread leaves at a time and returns while others
+ * wait.
  */
 #ifndef MODEL_TURNSTILE_H
 #define MODEL_TURNSTILE_H

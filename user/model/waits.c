@@ -11,12 +11,12 @@
 
 /*
  * Maximum number of remembered objects. If there are more, all are forgotten. A late thread at a
- * forgotten object does not join the episode of the others.
+ * forgotten object does not join the episode of the other threads.
  */
 #define WAITS_MAX  4096
 /*
  * A latch stays open, so any number of threads may pass it later. A thread that begins its wait
- * this long (ns) after the first departure, or later, is no member of the episode.
+ * this long (ns) after the first departure, or later, is not a member of the episode.
  */
 #define LATE_NS	   20000000ULL
 /*

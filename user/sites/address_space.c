@@ -375,8 +375,8 @@ int address_space_look(struct address_spaces *s, struct address_space *space)
 	space->looked = maps;
 	space->partial = partial;
 	/*
-	 * Read the count of changes last. It may then include changes that are not in the mappings,
-	 * but it never misses a change that is in them.
+	 * Read the count of changes last. The count may then include changes that are not in the
+	 * mappings, but it never misses a change that is in them.
 	 */
 	if (!s->changes ||
 	    s->changes(s->changes_ctx, space->tgid, space->inc, &space->looked_changes))
@@ -549,7 +549,10 @@ static uint64_t unwind_named(const struct sbt_stack *sample, const struct stack_
 	uint64_t pc = regs->value[STACK_PC];
 	bool stands = regs->exact || step->signal;
 
-	/* During a system call, the pc is after the system call, perhaps on the next line. */
+	/*
+	 * During a system call, the pc is after the system call instruction, perhaps on the next
+	 * source line.
+	 */
 	if (first && stack_in_syscall(sample))
 		stands = false;
 	return stands ? pc : pc - 1;
@@ -642,8 +645,9 @@ const char *address_space_object_name(struct address_spaces *s, const struct add
 	size_t i;
 
 	/*
-	 * The variables of a module lie in a separate mapping after its code, at the linked
-	 * distance. So ask each module whether the address belongs to one of its variables.
+	 * The variables of a module lie in a separate mapping after its code, at a distance that
+	 * the linker has fixed. So ask each module whether the address belongs to one of its
+	 * variables.
 	 */
 	for (i = 0; i < space->maps.n && !name; i++) {
 		const struct maps_entry *e = &space->maps.entries[i];

@@ -32,7 +32,8 @@ struct address_space_program {
 };
 
 /*
- * A mapping: memory that maps a file from @offset on. If ino is 0, other processes cannot share it.
+ * A mapping: memory that maps a file, beginning at @offset. If ino is 0, other processes cannot
+ * share it.
  */
 struct address_space_memory {
 	uint64_t start, end; /* addresses in the process */
@@ -176,8 +177,8 @@ struct address_space_facts address_spaces_classify_files(struct module *const fi
 int address_space_inherit(struct address_space *child, const struct address_space *parent);
 /*
  * Note the mapping in which a process initialized a barrier that it declared as process-shared.
- * Calls must be in time order. Return 1, or 0 if the mapping is noted already, or -ENOMEM: then all
- * notes of this process are dropped.
+ * Calls must be in time order. Return 1, or 0 if the mapping is noted already, or -ENOMEM after
+ * dropping all notes of this process.
  */
 int address_space_note_memory(struct address_spaces *spaces, struct address_space *space,
 			      const struct address_space_memory *memory);
@@ -185,8 +186,8 @@ int address_space_note_memory(struct address_spaces *spaces, struct address_spac
 void address_space_inherit_notes(struct address_space *child, const struct address_space *parent);
 /*
  * Read the current mappings into space->looked. The address space keeps its old mappings until
- * address_space_read(), so that earlier addresses can still be looked up in them. So a stopped
- * process can continue before these look-ups are finished. Return as address_space_read() does.
+ * address_space_read(), so that earlier addresses can still be looked up in them. A stopped process
+ * can therefore continue before these look-ups are finished. Return as address_space_read() does.
  */
 int address_space_look(struct address_spaces *spaces, struct address_space *space);
 /*
@@ -231,9 +232,9 @@ struct address_space_return {
 
 /*
  * Return the call site as address_space_site() does, but by the file in @ret instead of the present
- * mapping of the address. If that file has not been examined, only mappings that were there when
- * the program started count. If none contains the address, the address becomes a call site of its
- * own.
+ * mapping of the address. If that file has not been examined, only mappings that existed when the
+ * program started are used. If none of them contains the address, the address becomes a call site
+ * of its own.
  */
 uint32_t address_space_return_site(struct address_spaces *spaces, const struct address_space *space,
 				   const struct address_space_return *ret);
@@ -320,8 +321,8 @@ const struct site_name *address_spaces_site(struct address_spaces *spaces, uint3
  */
 uint64_t address_spaces_function(struct address_spaces *spaces, uint32_t site, bool *exact);
 /*
- * Like address_spaces_function(), for the outermost function at a call site, into which the others
- * were inlined.
+ * Like address_spaces_function(), for the outermost function at a call site, into which the other
+ * functions were inlined.
  */
 uint64_t address_spaces_outer_function(struct address_spaces *spaces, uint32_t site);
 /*
@@ -338,7 +339,7 @@ uint64_t address_spaces_line(struct address_spaces *spaces, uint32_t site, uint3
  */
 bool address_spaces_compact(struct address_spaces *spaces, uint32_t a, uint32_t b);
 /*
- * Return whether the function around a call site is so small that it possibly contains only a
+ * Return whether the function around a call site is so small that it may contain nothing but a
  * barrier. Return true if its size is unknown.
  */
 bool address_spaces_small(struct address_spaces *spaces, uint32_t site);

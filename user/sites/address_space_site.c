@@ -20,7 +20,7 @@
 #define SETTLE_NS     20000000u
 #define TINY_BYTES    64
 /*
- * A function of at most this many bytes of code possibly contains only a barrier, with the code
+ * A function of at most this many bytes of code may contain nothing but a barrier, with the code
  * that C++ adds.
  */
 #define COMPACT_BYTES 768

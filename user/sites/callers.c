@@ -269,8 +269,8 @@ static struct code *code_get(struct callers *c, struct address_space *space, uin
 		memset(&at, 0, sizeof(at));
 	code = hash_get_ptr(&c->codes, code_key(&at));
 	/*
-	 * Two addresses of code may have the same 64-bit key, but this is very unlikely. The rule
-	 * of the first address is then used for both.
+	 * Two addresses of code may have the same 64-bit key, but this is very unlikely. If it
+	 * happens, the rule of the first address is used for both.
 	 */
 	if (code)
 		return code;

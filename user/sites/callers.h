@@ -3,7 +3,8 @@
 /*
  * Find the caller of a function. The BPF programs do so by rules that are made here. For calls that
  * have no rules yet, the same walk is done here over a sample of the stack. Both walks must find
- * the same caller; otherwise the first crossings would have another call site than later ones.
+ * the same caller; otherwise the first crossings would have a different call site from later
+ * crossings.
  */
 #ifndef SITES_CALLERS_H
 #define SITES_CALLERS_H

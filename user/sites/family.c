@@ -377,8 +377,8 @@ static bool row_matches(const struct family_function *row, const char *symbol)
 }
 
 /*
- * Names of probe groups, by number from SBT_PROBE_GROUPS_NAMED on. Append only, because recordings
- * contain the numbers.
+ * Names of probe groups, beginning with number SBT_PROBE_GROUPS_NAMED. Append only, because
+ * recordings contain the numbers.
  */
 static const struct {
 	const char *name;

@@ -216,8 +216,8 @@ void modules_forget(struct modules *modules, const struct module *module);
 int module_fd(const struct module *module);
 /*
  * Close the files of all modules that are not marked as used, and clear the marks. @before is
- * called first for each such module. It reads from the file what is still needed, and returns
- * whether that is complete; else the file stays open.
+ * called first for each such module. It reads what is still needed from the file. If it returns
+ * false, it has not read everything yet, and the file stays open.
  */
 void modules_close_unused(struct modules *modules, bool (*before)(void *ctx, struct module *module),
 			  void *ctx);

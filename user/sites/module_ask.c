@@ -212,8 +212,8 @@ static void read_imports(struct module *m)
 	if (!m->imports || reader_ask_module(m, &asks, &answer))
 		return;
 	/*
-	 * The texts need less room than the answer, because each text is preceded by its length
-	 * there.
+	 * The texts need less room than the answer, because in the answer each text is preceded by
+	 * its length.
 	 */
 	all = realloc(m->imports, answer.len + 1);
 	if (all)

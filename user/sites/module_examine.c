@@ -12,7 +12,10 @@ void module_examine(struct module_names *names)
 
 	elf_traits(m->elf, &m->traits);
 	module_find_known(m);
-	/* Search by rules after the table: a function that both name gets the row of the table. */
+	/*
+	 * Search by the table before the rules: a function that both name gets the row of the
+	 * table.
+	 */
 	module_find_ruled(names);
 	module_drop_halves(m);
 	module_find_rest(m);

@@ -157,7 +157,7 @@ static uint32_t take_segment(struct module *m, const struct elf_range *code,
 		}
 		(*decoded)++;
 		unknown += take_function(m, last);
-		/* Continue after the function, because all of it was searched. */
+		/* Continue after the function, because the whole function was searched. */
 		from = last->vaddr + last->size - code->vaddr;
 	}
 	return unknown + (*decoded == FUNCTIONS_MAX);

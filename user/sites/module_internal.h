@@ -100,8 +100,8 @@ struct module_probe_site *module_add_inside(struct module *m, const struct famil
 void module_add_probe_site(struct module *m, const struct family_function *function,
 			   const char *name, const struct elf_symbol *symbol);
 /*
- * Handle incomplete pairs of functions. A first function without a usable second one gets an error
- * with the reason. A second function without a first one is removed.
+ * Handle incomplete pairs of functions. A first function without a usable second function gets an
+ * error with the reason. A second function without a first function is removed.
  */
 void module_drop_halves(struct module *m);
 

@@ -78,8 +78,8 @@ static void add_user_probe_site(struct module_names *n, struct rule *rule, bool 
 }
 
 /*
- * Return whether the name belongs to a part of a function, or to a copy with other arguments than
- * in the source.
+ * Return whether the name belongs to a part of a function, or to a copy with arguments that differ
+ * from those in the source.
  */
 static bool is_clone(const char *name)
 {
@@ -161,8 +161,8 @@ static void take_addresses(struct module_names *n)
 			    elf_vaddr_to_offset(m->elf, symbol.vaddr, &symbol.offset))
 				continue;
 			/*
-			 * An address inside a function is not usable, because the stack there is
-			 * not as at the call.
+			 * An address inside a function is not usable, because the stack there
+			 * differs from the stack at the call.
 			 */
 			if (exits_function_around(m->elf, symbol.vaddr, &around)) {
 				if (around.vaddr != symbol.vaddr)

@@ -265,8 +265,8 @@ static void find_returns(struct module *m)
 	}
 	/*
 	 * In libomp, one function calls the region's function for all threads. The pointer to the
-	 * region's function is passed through many functions before, so find the calling function
-	 * by its name.
+	 * region's function is passed through many functions before that call, so find the calling
+	 * function by its name.
 	 */
 	if ((m->regions & 1u << SBT_FAMILY_LIBOMP) &&
 	    elf_find_function(m->elf, "__kmp_invoke_microtask", &invoke, 1) > 0) {

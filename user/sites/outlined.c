@@ -18,7 +18,7 @@
 #define CALL_LEN    5 /* size of a direct call instruction, in bytes: e8 rel32 */
 /*
  * How many bytes before a call are searched for the start of the function that contains the call.
- * They may be in the previous chunk.
+ * These bytes may be in the previous chunk.
  */
 #define LOOK_BACK   65536
 

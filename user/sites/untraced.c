@@ -16,10 +16,10 @@
  * Calls of MPI that may wait for another rank: all functions of MPI 4.1 except those that the
  * standard calls local or nonblocking. Operations that every rank must enter before any rank leaves
  * are barriers (sites/family.c) and are traced. Calls that only start a transfer (MPI_Isend) return
- * at once. Also not listed are MPI_Init and MPI_Finalize, which every program calls, and
- * MPI_Comm_free and MPI_Comm_set_info, which all ranks must call but in which no library waits. The
- * names that say most to a user are first, because a report shows only a few. A poll (MPI_Test) in
- * a loop is also a wait.
+ * at once. MPI_Init and MPI_Finalize are not listed, because every program calls them.
+ * MPI_Comm_free and MPI_Comm_set_info are not listed, because no library waits in them, although
+ * all ranks must call them. The names that tell a user most are first, because a report shows only
+ * a few. A poll (MPI_Test) in a loop is also a wait.
  */
 static const char *const mpi_functions[] = {
 	"Recv",

@@ -36,7 +36,7 @@ void untraced_add(struct untraced *calls, const char *symbol);
 bool untraced_jumps(const char *symbol, const struct untraced *probed);
 /*
  * Return whether @calls contains functions in which threads wait for their turn (SBT_ROLE_TURN).
- * These are traced if they have probes.
+ * Such functions are traced if they have probes.
  */
 bool untraced_has_turns(const struct untraced *calls);
 /*

@@ -189,7 +189,7 @@ static void undo_probe(struct way *way, struct stack_regs *regs)
 }
 
 /*
- * Find the code of the frame. It may be in no file: then @at is zero. Return false if the address
+ * Find the code of the frame. If the code is in no file, @at is zero. Return false if the address
  * is not code.
  */
 static bool code_at(const struct way *way, const struct stack_regs *regs,
@@ -239,7 +239,8 @@ int walk_up(struct walk *w, struct address_space *space, const struct walk_threa
 		}
 		more = more && stack_grows(&regs, &step.caller);
 		/*
-		 * During a system call, the pc is after the system call, perhaps on the next line.
+		 * During a system call, the pc is after the system call instruction, perhaps on the
+		 * next source line.
 		 */
 		stands = (regs.exact || step.signal) && !(!*n && thread->in_call);
 		frames[*n].address = regs.value[STACK_PC] - !stands;
