@@ -151,7 +151,7 @@ static bool note_spinning(const struct diagnostics *r)
  * together by chance
  */
 #define BATCHES_PAIR	 8
-/* minimum number of rounds whose threads differ from those of the previous round */
+/* minimum number of rounds with other threads than the previous round */
 #define UNEVEN_LEAST	 8
 
 struct candidates {

@@ -172,8 +172,8 @@ BARRIER SPEC SIGNALS
 	.summary = "show many recordings in one table",
 	.about =
 "Puts recordings of one program into one table: runs with different sizes, "
-"versions or numbers of threads, or repeated runs. Recordings with the same label are averaged: time, "
-"deviation, time relative to a base, speedup, efficiency, counters per thread; and "
+"versions or numbers of threads, or repeated runs. Recordings with the same label are averaged: "
+"time, deviation, time relative to a base, speedup, efficiency, counters per thread; and "
 "by site phase time, barrier time, shares, and the range of the idle times.\n",
 	.notes =
 "--by chooses the labels of files without --label: run (command line and number "
@@ -194,7 +194,8 @@ BARRIER SPEC SIGNALS
 	.about =
 "Tests what the kernel, the machine and the user's rights permit, with sbt-trace "
 "itself as the traced process. Shows which features work, what is used instead of "
-"missing features, and how to get these. With --json, the first object (\"trace\") is the verdict.\n",
+"missing features, and how to get these. With --json, the first object (\"trace\") is the "
+"verdict.\n",
 	.notes = "Exit status: 0 if programs can be traced here, 1 if not.\n",
 },
 };

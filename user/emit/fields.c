@@ -659,7 +659,7 @@ static const struct emit_field process_fields[] = {
 	{ "crossings", EMIT_U64, PR(crossings),
 	  .help = "number of crossings: passages of one thread through a barrier" },
 	{ "unmet", EMIT_U64, PR(unmet),
-	  .help = "number of crossings of shared barriers that could not be assigned to an episode" },
+	  .help = "number of crossings of shared barriers that are in no known episode" },
 	{ "arrivals_unseen", EMIT_U64, PR(arrivals_unseen),
 	  .help = "number of crossings that waited for threads with untraced arrivals, such as "
 		  "threads that only count down a std::latch. No figure of lost time includes "
@@ -1023,7 +1023,7 @@ static const struct emit_field end_fields[] = {
 	  .help = "barrier families that the traced processes use but --aggregate does not "
 		  "support" },
 	{ "unmet", EMIT_U64, RE(unmet),
-	  .help = "number of crossings of shared barriers that could not be assigned to an episode" },
+	  .help = "number of crossings of shared barriers that are in no known episode" },
 	{ "arrivals_unseen", EMIT_U64, RE(arrivals_unseen),
 	  .help = "number of crossings that waited for threads with untraced arrivals "
 		  "(std::latch)" },
