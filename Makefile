@@ -368,7 +368,7 @@ deb:
 clean:
 	rm -rf $(B)
 
--include $(OBJ:.o=.d) $(B)/tests/pictures/made.d $(patsubst %.c,$(B)/san/%.d,$(SRC) $(UNIT_SRC))
+-include $(OBJ:.o=.d) $(B)/tests/pictures/made.d $(wildcard $(B)/tests/bench/*.d) $(patsubst %.c,$(B)/san/%.d,$(SRC) $(UNIT_SRC))
 -include $(wildcard $(B)/counted/*/*/*.d)
 -include $(wildcard $(B)/fuzz/*/obj/user/*/*.d $(B)/fuzz/*/obj/tests/fuzz/*.d $(B)/kept/obj/*/*/*.d $(B)/san/tests/fuzz/*.d)
 

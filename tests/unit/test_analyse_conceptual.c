@@ -218,8 +218,8 @@ static void test_several(void **state)
 	assert_int_equal(p[2].phase_ns.sum, 33);
 	assert_int_equal(p[3].phase_ns.sum, 10);
 	/*
-	 * The last episode began another occurrence of phase 0. No episode followed, so this
-	 * occurrence does not count as unfinished.
+	 * The last episode began another occurrence of phase 0. An open occurrence counts as
+	 * unfinished only if an episode followed its start, so this one does not count.
 	 */
 	assert_int_equal(p[0].unfinished, 0);
 	assert_int_equal(p[3].occurrences, 1);

@@ -58,7 +58,7 @@ static void test_text(void **state)
 
 	assert_says(
 		out, "Predicted for distributed: ", "Warning: Threads waited 500.0 us for locks",
-		"and the order of events could\n  change.",
+		"and the order of events\n  could change.",
 		"Warning: The last arriver of 1 episode is uncertain",
 		"2 incomplete episodes are left out",
 		"The cost of tracing (3.0 us, from the cost of a crossing)",

@@ -182,13 +182,15 @@ static void test_nothing(void **state)
 
 	many_build(t, SERIES_FIRST, NULL);
 	out = print(&t->s, EMIT_TEXT, 0);
-	assert_string_equal(out, "SBT series: 0 points from 0 recordings; no time is known\n");
+	assert_string_equal(
+		out,
+		"SBT series: 0 points from 0 recordings; the times of all points are unknown\n");
 	free(out);
 	series_free(&t->s);
 	many_add(t, "empty", 0);
 	many_build(t, SERIES_FIRST, NULL);
 	out = print(&t->s, EMIT_TEXT, 0);
-	assert_says(out, "no time is known");
+	assert_says(out, "the times of all points are unknown");
 }
 
 /* Check hostile names in every field, more columns than fit, and all widths. */

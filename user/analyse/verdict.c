@@ -964,8 +964,9 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 	case REPORT_STATIC:
 		add_lost(t, p, top, share);
 		add(t, ": the same %s %s",
-		    follow_each_other(p) ? "positions (of threads that run one after another)"
-					 : "threads",
+		    follow_each_other(p)
+			    ? "positions (slots that several threads fill one after another)"
+			    : "threads",
 		    work ? "always have more work" : "always arrive late");
 		add_idlers(t, team_of(p), "");
 		break;

@@ -41,7 +41,8 @@ static void print_headline(struct textout *t, const struct series *s)
 	textout_plural(points, s->npoints, "point");
 	textout_plural(runs, s->ninputs, "recording");
 	if (s->fastest == SERIES_NONE) {
-		textout_line(t, TEXTOUT_BOLD, "SBT series: %s from %s; no time is known", points,
+		textout_line(t, TEXTOUT_BOLD,
+			     "SBT series: %s from %s; the times of all points are unknown", points,
 			     runs);
 		return;
 	}

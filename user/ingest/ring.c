@@ -59,8 +59,9 @@ struct ring {
 	const void *head; /* the next record, or NULL */
 	uint32_t head_len; /* length of the next record with its header, rounded up */
 	uint64_t key_ns;
-	uint64_t shown; /* events: position up to which events were shown, before their turn */
-	/* events: position up to which events were glanced at, possibly beyond `shown` */
+	/* position up to which ring_show_events() has shown events, ahead of the merge */
+	uint64_t shown;
+	/* position up to which ring_glance_events() has shown events, possibly beyond `shown` */
 	uint64_t glanced;
 };
 

@@ -120,7 +120,8 @@ struct object {
 	uint32_t streak; /* number of consecutive rounds that kept the rule */
 	bool rotated; /* the rounds of the streak did not all have the same waker */
 	bool one_function; /* waits and wakings are in one function of the source */
-	bool elsewhere; /* waits and wakings are in different functions, even of the machine code */
+	/* some waits and wakings are in different functions of the source and the machine code */
+	bool elsewhere;
 	uint32_t waker; /* waker of the streak's last round */
 	struct values values, now_values; /* values of the streak, and of the current round */
 	/*
