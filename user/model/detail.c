@@ -6,7 +6,6 @@
  */
 #include "model/internal.h"
 
-#include "base/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -88,9 +87,10 @@ static void take(uint64_t *part, uint64_t *left)
 static void settle_phase(struct model_detail *d, uint64_t work)
 {
 	uint64_t left = work;
+	unsigned int i;
 
-	array_for_each (blocked, d->blocked_ns, MODEL_BLOCKED_REASONS)
-		take(blocked, &left);
+	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
+		take(&d->blocked_ns[i], &left);
 	take(&d->runq_ns, &left);
 	take(&d->oncpu_ns, &left);
 	left = d->oncpu_ns;
