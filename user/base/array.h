@@ -8,8 +8,7 @@
  * @n are evaluated only once, so the body must not move or resize the array. @array may be NULL if
  * @n is 0.
  */
-#define array_for_each(at, array, n)                                                             \
-	for (__typeof__((array) + 0) at = (array), at##_end = at ? at + (n) : at; at < at##_end; \
-	     at++)
+#define array_for_each(at, array, n) \
+	for (typeof((array) + 0) at = (array), at##_end = at ? at + (n) : at; at < at##_end; at++)
 
 #endif /* BASE_ARRAY_H */
