@@ -265,10 +265,7 @@ static __always_inline int arrive(struct pt_regs *ctx)
 	if (is_detached(t, spec))
 		return 1;
 	if (t->arrive_ns) {
-		/*
-		 * The thread is already inside: the function of its arrival has called this
-		 * function, or never returned.
-		 */
+		/* The function of its arrival has called this one, or never returned. */
 		if (still_inside(ctx, t)) {
 			if (spec->flags & SBT_SPEC_PHASE && t->family == SBT_FAMILY_STD)
 				phase_inside(ctx, t, number);
