@@ -857,7 +857,9 @@ static const struct openmp_verdict {
 
 static double openmp_loss(const struct report_openmp_losses *l, const struct openmp_verdict *v)
 {
-	return *(const double *)((const char *)l + v->loss);
+	const void *loss = (const char *)l + v->loss;
+
+	return *(const double *)loss;
 }
 
 /* If one OpenMP loss exceeds all other losses, write its verdict. Otherwise return false. */
