@@ -6,7 +6,6 @@
  */
 #include "model/internal.h"
 
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
