@@ -204,7 +204,7 @@ static int begin_limit(struct capture *c)
 	return c->options.cost_limit > 0 ? limit_new(&env, c->arm_ns, &c->limit) : 0;
 }
 
-static void show_events(void *ctx);
+static void show_events(struct capture *c);
 
 /* Measure the price of a crossing, unless it is already known. */
 static int price_crossings(struct capture *c)
@@ -285,7 +285,6 @@ static int begin(struct capture *c)
 	err = ingest_new(&feed, c->stream, c->options.discover, &c->ingest);
 	if (err)
 		return err;
-	ingest_between(c->ingest, show_events, c);
 	c->run_facts_live.ingest = c->ingest;
 	c->hot = hot_new(c->attach, c->tracker, c->ingest, c->options.verbose);
 	if (!c->hot)
@@ -336,11 +335,16 @@ static void apply_findings(struct capture *c)
 	callsites_take_frame_rules(feed_callsites(ingest_feed(c->ingest)), apply_frame_rule, c);
 }
 
-/* Feed the model, and pass its verdicts to the BPF programs. */
+/*
+ * Feed the model, and pass its verdicts to the BPF programs. Feeding and naming may take long, so
+ * events are shown in between: new programs must get probes at once.
+ */
 static int ingest_until(struct capture *c, uint64_t until_ns)
 {
-	int err = ingest_run(c->ingest, until_ns);
+	int err;
 
+	while ((err = ingest_run(c->ingest, until_ns)) > 0)
+		show_events(c);
 	apply_findings(c);
 	return err;
 }
@@ -371,10 +375,8 @@ static void on_event(void *ctx, const struct sbt_event *event)
 }
 
 /* Attach probes to new programs and libraries at once, before earlier records are processed. */
-static void show_events(void *ctx)
+static void show_events(struct capture *c)
 {
-	struct capture *c = ctx;
-
 	if (c->showing)
 		return;
 	c->showing = true;
@@ -603,8 +605,6 @@ static int loop(struct capture *c)
  */
 static void stop_tracing(struct capture *c)
 {
-	if (c->ingest)
-		ingest_between(c->ingest, NULL, NULL);
 	if (c->attach)
 		attach_stop(c->attach);
 	if (c->stream && c->tracker)
@@ -613,6 +613,17 @@ static void stop_tracing(struct capture *c)
 	if (c->attach)
 		attach_remove_probes(c->attach);
 	guard_stop(&c->guard);
+}
+
+/* Feed all remaining records. The caller has ended tracing, so no record is written any more. */
+static int ingest_remaining(struct capture *c)
+{
+	int err;
+
+	do {
+		err = ingest_run(c->ingest, UINT64_MAX);
+	} while (err > 0);
+	return err;
 }
 
 static int finish(struct capture *c)
@@ -635,9 +646,8 @@ static int finish(struct capture *c)
 	err = ingest_pending(c->ingest);
 	stop_tracing(c);
 	tracker_end(c->tracker, end);
-	/* No records are written any more, so this reads all remaining records. */
 	if (!err)
-		err = ingest_run(c->ingest, UINT64_MAX);
+		err = ingest_remaining(c);
 	if (!err)
 		err = ingest_finish(c->ingest);
 	if (!err)

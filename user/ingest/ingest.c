@@ -27,8 +27,9 @@
 #define HOLD_EMPTY_NS 200000000ULL
 #define HOLD_MAX      65536
 
-#define LOOK_EACH 64 /* number of records between two checks of the clock */
-#define LOOK_NS	  5000000u
+/* ingest_run() feeds records for this time, and checks the clock once in SLICE_EACH records. */
+#define SLICE_NS   5000000u
+#define SLICE_EACH 64
 
 /* maximum number of generations of forked processes that may_be_older() follows */
 #define FORKS_MAX 16
@@ -46,8 +47,6 @@ struct ingest {
 	uint64_t unshared; /* see ingest_unshared() */
 	struct ingest_verdict *verdicts; /* verdicts that were not taken yet */
 	size_t nverdicts, cap_verdicts;
-	void (*between)(void *ctx);
-	void *between_ctx;
 };
 
 static uint64_t discover_function(void *ctx, uint32_t site, bool *exact)
@@ -627,32 +626,10 @@ static uint64_t fed_until(const struct ingest *p, uint64_t until_ns)
 	return first < until_ns ? first : until_ns;
 }
 
-void ingest_between(struct ingest *p, void (*between)(void *ctx), void *ctx)
-{
-	p->between = between;
-	p->between_ctx = ctx;
-}
-
-/* Call between() regularly, because feeding or naming may take long. */
-static void look_between(struct ingest *p, uint32_t n, uint64_t *begin_ns)
-{
-	uint64_t now;
-
-	if (!p->between || n % LOOK_EACH)
-		return;
-	now = now_ns();
-	if (!*begin_ns)
-		*begin_ns = now;
-	if (now - *begin_ns < LOOK_NS)
-		return;
-	p->between(p->between_ctx);
-	*begin_ns = now_ns();
-}
-
 int ingest_run(struct ingest *p, uint64_t until_ns)
 {
 	struct stream_record record;
-	uint64_t begin_ns = 0;
+	uint64_t begin_ns = now_ns();
 	uint32_t n = 0;
 	int err;
 
@@ -662,7 +639,8 @@ int ingest_run(struct ingest *p, uint64_t until_ns)
 		err = take_record(p, &record);
 		if (err)
 			return err;
-		look_between(p, n++, &begin_ns);
+		if (!(++n % SLICE_EACH) && now_ns() - begin_ns >= SLICE_NS)
+			return 1;
 	}
 	if (!err && p->reorder.n && until_ns != UINT64_MAX)
 		err = decide_overdue(p, until_ns);

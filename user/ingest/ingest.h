@@ -22,7 +22,8 @@ void ingest_free(struct ingest *ingest);
 struct feed *ingest_feed(const struct ingest *ingest);
 /*
  * Feed all records from before @until_ns. The model gets an event before the crossings that follow
- * the event. Return 0 or -errno.
+ * the event. Return 0, or -errno, or 1 after a few milliseconds if the caller has to call again
+ * for the rest.
  */
 int ingest_run(struct ingest *ingest, uint64_t until_ns);
 /*
@@ -39,11 +40,6 @@ struct ingest_verdict {
 void ingest_take_verdicts(struct ingest *ingest,
 			  void (*apply)(void *ctx, const struct ingest_verdict *verdict),
 			  void *ctx);
-/*
- * If ingest_run() takes long, call @between regularly between two records. @between may call
- * ingest_run().
- */
-void ingest_between(struct ingest *ingest, void (*between)(void *ctx), void *ctx);
 /* Notify discovery that probes on condition variables are off for a while in this process. */
 void ingest_pause(struct ingest *ingest, uint32_t tgid, uint32_t inc);
 /*
