@@ -617,10 +617,10 @@ static __always_inline void fill_counters_so_far(struct sbt_counters *out, struc
  */
 extern __u64 crossing_arrive(__u32 index, __u32 tid);
 /*
- * Write one crossing of the running thread @tid in slot @index (--aggregate: count a crossing
- * without a departure). Afterwards the slot can hold the thread's next crossing. @depart_ns 0: the
- * thread never departed, which was detected at @now. Return 0, because a global function must
- * return something.
+ * Write one crossing of the running thread @tid in slot @index. With --aggregate, count the
+ * crossing as abandoned instead. Afterwards the slot can hold the thread's next crossing. If
+ * @depart_ns is 0, the thread never departed, and this was detected at @now. Return 0, because a
+ * global function must return something.
  */
 extern int crossing_write(__u32 index, __u32 tid, __u64 depart_ns, __u64 now);
 

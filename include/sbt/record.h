@@ -299,7 +299,7 @@ enum sbt_waited {
 	SBT_WAITED_WAKER,
 };
 
-/* The object that a thread was blocked at. The reason (enum sbt_blocked) is the tag. */
+/* The object that a thread was blocked on. The reason (enum sbt_blocked) is the tag. */
 union sbt_blocked_at {
 	/* the value of whichever member below is valid, to copy or compare it; 0 unknown */
 	__u64 key;

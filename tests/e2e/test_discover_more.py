@@ -20,7 +20,7 @@ def run(t, kind, level, *late):
 
 
 def lates(level):
-    """Return values for the late thread: a fixed one, or none, so that another thread is late each time."""
+    """Return values for the late thread: a fixed one, or none, so that a different thread is late each time."""
     return ((), (3,)) if os.environ.get("SBT_LONG") else ((3,),) if level == "O2" else ((),)
 
 

@@ -87,7 +87,7 @@ def of_collective(kind):
 
     def right(record):
         return record["verdict"] == "deadlock" and "rank 2 (pid" in record["text"] and \
-            f"is in {name} at {SOURCE}:{line_of(kind)}, a different collective of that communicator" in record["text"]
+            f"is in {name} at {SOURCE}:{line_of(kind)}, a different collective on the same communicator" in record["text"]
     return right
 
 

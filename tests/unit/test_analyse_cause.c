@@ -474,7 +474,7 @@ static void test_no_lock(void **state)
 		      HAS(out.text, "woken by thread 0, which itself was waiting for a CPU that "
 				    "stress-ng (4711) had."),
 		      TEXT(out.culprit, "the condition variable `m`, woken by thread 0"));
-	/* Recordings can lack the activity of the holder. */
+	/* In a recording, it can be unknown what the waker was doing. */
 	k->doing = MODEL_DOING_UNKNOWN;
 	k->doing_ns = 0;
 	k->culprit = 0;

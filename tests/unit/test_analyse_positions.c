@@ -138,7 +138,7 @@ static void test_short_one(void **state)
 }
 
 /*
- * Threads that are stored as a sum count for parallel efficiency, but follow no other thread at a
+ * Parallel efficiency includes threads that are stored only as a sum. These threads have no
  * position.
  */
 static void test_sum_of_threads(void **state)

@@ -417,7 +417,7 @@ static void test_chance(void **state)
 		if (ways[i].pattern == REPORT_ROTATING) {
 			assert_lacks(b->verdict, "waits ");
 			assert_fields(p, LACKS(verdict, "the same threads"),
-				      HAS(verdict, "another thread is late each time"));
+				      HAS(verdict, "a different thread is late each time"));
 		} else {
 			assert_says(b->verdict,
 				    "thread 1 waits 50 % of its time there, thread 0 only 0 %");
@@ -436,7 +436,7 @@ static void test_rotating(void **state)
 		      NEAR(processes[0].efficiency.serialisation, 5 / 8.0, 1e-9),
 		      IS(processes[0].pattern, REPORT_ROTATING),
 		      IS(barriers[0].pattern, REPORT_ROTATING),
-		      HAS(barriers[0].verdict, "another thread each time"),
+		      HAS(barriers[0].verdict, "a different thread each time"),
 		      HAS(barriers[0].advice, "fewer barriers"),
 		      NEAR(barriers[0].last_share, 0.25, 1e-12));
 }

@@ -18,7 +18,7 @@ static const char *const capabilities[] = { "CAP_BPF", "CAP_PERFMON", "CAP_SYS_P
 /* A recent kernel, run by root, that lacks only a PMU. */
 static void all_well(struct doctor_facts *x)
 {
-	memset(x, 0, sizeof(*x)); /* outcomes: 0 is success */
+	memset(x, 0, sizeof(*x)); /* an outcome of 0 means success */
 	snprintf(x->release, sizeof(x->release), "6.18.44");
 	snprintf(x->arch, sizeof(x->arch), "x86_64");
 	x->cpus = 2;

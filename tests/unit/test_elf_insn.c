@@ -265,7 +265,7 @@ static void test_exits_unknown(void **state)
 	assert_int_equal(exits_of(BYTES(0xff, 0xe0, 0xc3), out, 4), -ENOTSUP);
 	/* A jump to the byte after the end. */
 	assert_int_equal(exits_of(BYTES(0x74, 0x01, 0xc3), out, 4), -ENOTSUP);
-	/* Some bytes do not decode, or an instruction is cut off. */
+	/* Some bytes cannot be decoded, or an instruction is cut off. */
 	assert_int_equal(exits_of(BYTES(0xc3, 0x06), out, 4), -ENOTSUP);
 	assert_int_equal(exits_of(BYTES(0xc3, 0xe8, 0x00), out, 4), -ENOTSUP);
 	/* A jump into the middle of an instruction. */

@@ -1036,7 +1036,7 @@ static void test_other_collective(void **state)
 	calls(s, 2, "MPI_Bcast", HANG_ON_COLLECTIVE);
 	assert_hang(s, HANG_DEADLOCK,
 		    "deadlock: rank 2 (pid 103) is in MPI_Bcast at x.c:55, a different "
-		    "collective of that "
+		    "collective on the same "
 		    "communicator; rank 0 (pid 101) waits at the barrier at x.c:30 for rank 2");
 	/* The communicator differs or is unknown, so nothing is proven. */
 	s->threads[2].world = false;

@@ -148,8 +148,8 @@ static void test_never_examined(void **state)
 }
 
 /*
- * The libraries with which the program was linked cannot have been unmapped, so the kernel's report
- * is not needed.
+ * The program and the libraries with which it was linked cannot have been unmapped. Their addresses
+ * are therefore named even if the kernel reported no file for them.
  */
 static void test_from_the_beginning(void **state)
 {

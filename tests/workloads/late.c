@@ -650,7 +650,7 @@ static void usage(void)
 	fprintf(stderr,
 		"\n  --base, --extra  work of all, and what the late one has in addition "
 		"(1ms, 3ms)\n  --split          of mix1 and mix2: the first reason's share (60)\n"
-		"  --rotate         another thread is late each time\n"
+		"  --rotate         a different thread is late each time\n"
 		"  --dir            where fsync and file-pages have their file\n"
 		"  --cgroup         that the last thread joins, for throttle\n");
 	exit(2);

@@ -149,7 +149,7 @@ struct report_thread {
 enum report_pattern {
 	REPORT_BALANCED, /* little is lost */
 	REPORT_STATIC, /* the same threads always arrive late; advice: repartition */
-	/* another thread is late each time; advice: fewer barriers, dynamic scheduling */
+	/* a different thread is late each time; advice: fewer barriers, dynamic scheduling */
 	REPORT_ROTATING,
 	REPORT_MIXED_LOSS, /* static and rotating */
 	REPORT_COSTLY, /* the barrier itself is expensive */
@@ -199,7 +199,7 @@ struct report_barrier {
 	uint32_t line;
 	uint64_t offset;
 	/*
-	 * How text names the barrier: its name, or function file:line, or module+0xoffset.
+	 * The barrier in text output: its name, or function file:line, or module+0xoffset.
 	 * Printable.
 	 */
 	char label[192];

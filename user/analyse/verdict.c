@@ -628,8 +628,8 @@ void verdict_barrier(struct report_barrier *b)
 		break;
 	case REPORT_ROTATING:
 		add(&t,
-		    "Rotating imbalance: %d %% of phase time is lost waiting, for another thread "
-		    "each time",
+		    "Rotating imbalance: %d %% of phase time is lost waiting, for a different "
+		    "thread each time",
 		    lost);
 		add_last(&t, b);
 		break;
@@ -961,7 +961,7 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 		add_lost(t, p, top, share);
 		add(t, p->by_barrier
 			       ? ": each barrier has its own late threads, which do not change"
-			       : ": another thread is late each time");
+			       : ": a different thread is late each time");
 		break;
 	case REPORT_STATIC:
 		add_lost(t, p, top, share);

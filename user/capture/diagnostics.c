@@ -188,8 +188,9 @@ static void count_probe_site(void *ctx, const struct discover_object *o)
 #define ADVICE_LEN 320
 
 /*
- * Describe how to trace @name as a barrier. @several: the threads wait for each other at several
- * objects, so that an argument must distinguish the objects.
+ * Describe how to trace the function @name as a barrier with -b. If @several, threads wait at
+ * several objects in this function, so one of its arguments must identify the object. Otherwise all
+ * calls of the function cross the same barrier (@all).
  */
 static const char *advice_named(const char *name, bool several, char text[ADVICE_LEN])
 {

@@ -377,13 +377,14 @@ static void report_copies(const struct tracker *t, const struct search *s, bool 
 	if (!traced)
 		msg_verbose(t->options.verbose,
 			    "process %d (%s), which is not traced, runs a copy of code with "
-			    "probes: %u breakpoints in it were replaced, %u could not be",
+			    "probes: %u breakpoints in it were replaced by the original code, %u "
+			    "could not be",
 			    s->pid, comm, s->replaced, s->left);
 	else if (s->left)
 		remark_warn("copied", (uint32_t)s->pid,
 			    "process %d (%s) runs a copy of code with probes. %u breakpoints in "
-			    "the copy could not be replaced (%s): the process dies of SIGTRAP when "
-			    "it reaches one of them",
+			    "the copy could not be replaced by the original code (%s): the process "
+			    "dies of SIGTRAP when it reaches one of them",
 			    s->pid, comm, s->left, strerror(-s->error));
 	else
 		remark_warn("copied", (uint32_t)s->pid,

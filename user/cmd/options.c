@@ -168,7 +168,7 @@ static int check_together(const struct options *o)
 	else if ((o->cgroup || o->comm) && !system)
 		what = "--cgroup and --comm need -a: they select among all processes";
 	else if (o->user && !command)
-		what = "-u selects the user that COMMAND runs as: there is no COMMAND";
+		what = "-u needs -- COMMAND: it selects the user that COMMAND runs as";
 	else if (system && !o->follow)
 		what = "-a traces all processes: it cannot be combined with --no-children";
 	else if (o->events && !o->causes)

@@ -214,7 +214,10 @@ static const char *label_of(struct series_making *k, const struct series_input *
 	}
 }
 
-/* Split ROW/COLUMN at the last slash, if both are not empty. Return 0 or -ENOMEM. */
+/*
+ * Split a label ROW/COLUMN of the user at its last slash, unless a part would be empty. Return 0 or
+ * -ENOMEM.
+ */
 static int point_split(struct series_making *k, struct series_point *p, bool user)
 {
 	const char *slash = user ? strrchr(p->label, '/') : NULL;

@@ -292,8 +292,8 @@ static bool x86_drops_q(unsigned int id)
 /* --- arm64 ----------------------------------------------------------------------------------- */
 
 /*
- * Classify by fixed bits. On arm64, uprobes simulate branches and nop. They also simulate adr and
- * loads of literals, which count as single-stepped here.
+ * Classify the instruction @w by its fixed bits. On arm64, uprobes simulate branches and nop. They
+ * also simulate adr and loads of literals, but here these are classified as single-stepped.
  */
 static void arm64_step(uint32_t w, int64_t at, struct insn_step *step)
 {
@@ -389,7 +389,7 @@ void insn_decode(uint16_t machine, const uint8_t *bytes, size_t len, struct insn
 
 /*
  * Return whether a branch within the function leads to an offset in (0, @at]. If so, a probe at @at
- * may be hit several times in one call. The search ends where the bytes do not decode.
+ * may be hit several times in one call. The search ends at bytes that cannot be decoded.
  */
 static bool insn_is_branched_to(struct insn_decoder *d, const uint8_t *bytes, size_t len, size_t at)
 {
@@ -506,7 +506,7 @@ static int insn_choose(struct insn_decoder *d, const uint8_t *bytes, size_t len,
 	}
 	out->insn = step.insn;
 	if (step.insn.class == INSN_UNKNOWN) {
-		snprintf(out->why, sizeof(out->why), "the bytes at +%zu do not decode", at);
+		snprintf(out->why, sizeof(out->why), "the bytes at +%zu cannot be decoded", at);
 		return -ENOTSUP;
 	}
 	if (step.insn.class == INSN_REFUSED) {
@@ -690,7 +690,7 @@ static int insn_walk_body(struct insn_decoder *d, struct insn_walk *w)
 	for (at = 0; at < w->len; at += step.insn.length) {
 		decoder_step(d, w->bytes, w->len, at, &step);
 		if (!step.insn.length) {
-			snprintf(w->why, w->why_len, "the bytes at +%zu do not decode", at);
+			snprintf(w->why, w->why_len, "the bytes at +%zu cannot be decoded", at);
 			return -ENOTSUP;
 		}
 		err = insn_take_step(w, at, &step);

@@ -22,8 +22,8 @@ struct x86_code {
 
 /*
  * Decode code->bytes, which are code->len bytes; the caller sets both, and the rest of @code to 0.
- * Bytes that do not decode end the list. Return 0 or -ENOMEM. In both cases, call x86_code_free()
- * later.
+ * Bytes that cannot be decoded end the list. Return 0 or -ENOMEM. In both cases, call
+ * x86_code_free() later.
  */
 int x86_code_decode(struct x86_code *code);
 void x86_code_free(struct x86_code *code);

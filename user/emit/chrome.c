@@ -371,7 +371,7 @@ static void put_leave(struct chrome *c, const struct model_episode *e, const str
 	const char *comma = "";
 
 	slice(c, &s);
-	/* Otherwise, the slice of the wait has these arguments. */
+	/* If there is a slice of the wait, that slice has these arguments instead. */
 	if (whole || !m->wait_ns) {
 		put_state(c, e, &comma);
 		arg(c, &comma, "order", (uint64_t)(m - e->members));

@@ -116,7 +116,7 @@ static const struct emit_field probe_fields[] = {
 	  .help = "attach method: session, multi or perf" },
 	{ "scope", EMIT_STRING, P(scope), .heading = "scope", .look = EMIT_ID,
 	  .help = "processes that hit the probe: inode (all processes that run the file) or "
-	  	  "process" },
+		  "process (only one traced process)" },
 	{ "insn", EMIT_STRING, P(insn), .help = "instruction under the probe, and its class" },
 	{ "why", EMIT_STRING, P(why), .heading = "why there", .look = EMIT_NAME,
 	  .help = "why the probe is at this site, and why this attach method was used" },
@@ -537,12 +537,12 @@ static const struct emit_field barrier_fields[] = {
 	{ "cause", EMIT_OBJECT, LIST(report_barrier, cause, cause.nparts), .sub = &fields_rec_cause,
 	  .help = "why the last arrivers were late, over all episodes" },
 	{ "delay_direct_ns", EMIT_NS, B(delay_direct_ns),
-	  .help = "delay cost: waits at all barriers that were caused directly by imbalance in "
-		  "phases that end at this barrier" },
+	  .help = "delay cost: waits, at all barriers, caused directly by imbalance in phases that "
+		  "end at this barrier" },
 	{ "delay_passed_ns", EMIT_NS, B(delay_passed_ns),
-	  .help = "delay cost: waits at all barriers that were caused indirectly by imbalance in "
-		  "phases that end at this barrier, because threads that waited here arrived late "
-		  "at a later barrier" },
+	  .help = "delay cost: waits, at all barriers, caused indirectly by imbalance in phases "
+		  "that end at this barrier, because threads that waited here arrived late at a "
+		  "later barrier" },
 	FIELDS_COUNTERS_OF(report_barrier),
 	{ "threads", EMIT_ARRAY, LIST(report_barrier, threads, nthreads), .sub = &fields_rec_thread,
 	  .help = "threads that crossed the barrier, by index" },

@@ -510,13 +510,13 @@ static void summary_efficiency(struct textout *t, const struct report_process *p
 	static const struct efficiency_text by_barrier = {
 		.lb = SAME_THREADS,
 		.lb_advice = DISTRIBUTE,
-		.ser = "rotating imbalance (another thread is late at each barrier)",
+		.ser = "rotating imbalance (a different thread is late at each barrier)",
 		.ser_advice = "Distribute the work of each phase differently.",
 	};
 	static const struct efficiency_text other = {
 		.lb = SAME_THREADS,
 		.lb_advice = DISTRIBUTE,
-		.ser = "rotating imbalance (another thread is late each time)",
+		.ser = "rotating imbalance (a different thread is late each time)",
 		.ser_advice = FEWER_BARRIERS,
 	};
 	const struct efficiency_text *text;
@@ -717,7 +717,7 @@ static void summary_cost(struct textout *t, const struct report *r)
 	for (i = 0; i < r->nprocesses && i < MOST; i++)
 		cost_of(t, &r->processes[i]);
 	if (r->nprocesses > MOST)
-		textout_line(t, TEXTOUT_DIM, "  %u more processes: --json, --csv.",
+		textout_line(t, TEXTOUT_DIM, "  %u more processes: see --json or --csv.",
 			     r->nprocesses - MOST);
 	cost_prices(t, r);
 	cost_switches(t, r);

@@ -83,7 +83,7 @@ static size_t head(const char *s, unsigned columns)
 	return (size_t)(p - s);
 }
 
-/* Return the longest end of @s within @columns. */
+/* Return the longest suffix of @s that fits in @columns columns. */
 static const char *tail(const char *s, unsigned columns)
 {
 	unsigned all = textout_columns(s), one;

@@ -93,7 +93,7 @@ void graph_find_able(struct graph *g);
  */
 int graph_find_cycle(struct graph *g, uint32_t barrier);
 
-/* Fill .steps with the two ranks that are in different collectives of one communicator. */
+/* Fill .steps with the two ranks that are in different collectives on one communicator. */
 void graph_cross_ranks(struct graph *g, uint32_t barrier);
 
 /* hang_need.c */

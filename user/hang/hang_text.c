@@ -218,7 +218,7 @@ static void add_waits_in_call(struct sentence *s, const struct hang_thread *t)
 		ADD(s, " is");
 		add_call(s, t);
 		ADD(s, s->b->world && t->world
-			       ? ", a different collective of that communicator"
+			       ? ", a different collective on the same communicator"
 			       : ", a different collective (its communicator is unknown)");
 		return;
 	}
@@ -546,7 +546,7 @@ static void add_crossed(struct sentence *s)
 
 	ADD(s, "%s is in %s", thread_words(g, odd, true).text, g->in->threads[odd].call);
 	add_site(s, s->need->odd);
-	ADD(s, ", a different collective of that communicator; %s is in %s",
+	ADD(s, ", a different collective on the same communicator; %s is in %s",
 	    thread_words(g, even, true).text, g->in->threads[even].call);
 	add_site(s, s->need->even);
 }

@@ -79,8 +79,8 @@ static bool is_mpi(const struct mpi_stack *s, uint32_t i)
 }
 
 /*
- * Return the row of calls[] for a C function, by its MPI or PMPI name, or -1. With @fortran,
- * compare with the names that Fortran compilers derive from these.
+ * Return the index in calls[] of the function with the MPI or PMPI name @name, or -1. If @fortran,
+ * @name is a name that a Fortran compiler derives from the name in C.
  */
 static int row_of(const char *name, bool fortran)
 {

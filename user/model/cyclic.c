@@ -387,8 +387,8 @@ static int decide_full(struct model *m, struct object *o, const struct chunk *ch
 			why = MODEL_WHY_SWAP;
 		o->cyclic.swap = must < n;
 		/*
-		 * More threads left than the episode can have had as members, so records are
-		 * missing.
+		 * More threads departed before the next release than the episode has members, so
+		 * records are missing.
 		 */
 		if (must > n)
 			err = mark_first(m, n, pool);

@@ -94,7 +94,7 @@ enum model_waited {
 /* The longest block of a phase among the blocks with one reason. */
 struct model_block {
 	uint64_t ns; /* 0: none */
-	/* The object that the thread was blocked at. `reason` says which member is valid. */
+	/* The object that the thread was blocked on. `reason` says which member is valid. */
 	union {
 		uint64_t key; /* any of the following, to be copied or compared; 0: unknown */
 		uint64_t futex; /* MODEL_BLOCKED_LOCK: address of the futex */

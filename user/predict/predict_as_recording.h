@@ -14,10 +14,10 @@
 #include "recording/replay.h"
 
 /*
- * Simulate @feed, which was fed from the finished @replay, on @processors of @m, and write the
- * result to @path. In the result, a thread computes, waits for a processor, or is blocked for the
- * rest of its time (sleep, remote data, a parallel part that has not begun). Return 0, or -errno
- * after an error message.
+ * Simulate @feed, which was fed from the finished @replay, on @processors processors of the machine
+ * @m, and write the result to @path. In the result, a thread computes or waits for a processor. All
+ * its other time (sleep, remote data, a parallel part that has not begun) is recorded as blocked.
+ * Return 0, or -errno after an error message.
  */
 int predict_as_recording_record(const char *path, const struct replay *replay,
 				const struct predict_feed *feed, const struct predict_machine *m,

@@ -55,7 +55,7 @@ struct chunks_writer {
 	uint64_t number, bytes;
 	ZSTD_CCtx *zstd;
 	size_t cap;
-	uint8_t buffer[]; /* a header and its content */
+	uint8_t buffer[]; /* a chunk: its header and its content */
 };
 
 static int write_all(struct chunks_writer *w, const void *from, size_t size)

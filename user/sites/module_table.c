@@ -292,8 +292,8 @@ static int take_linked(void *ctx, const char *name, const struct elf_symbol *sym
 /*
  * Find calls of functions that may wait, but are not traced. Calls inside an MPI library say
  * nothing about the program. If a program is linked with a static MPI library, the linker takes
- * only those functions from the archive that the program calls. So every MPI function in the
- * program counts as called.
+ * from the archive only the functions that the program calls. So every MPI function in the program
+ * counts as called.
  */
 static void find_untraced(struct module *m)
 {
