@@ -633,7 +633,10 @@ void ingest_between(struct ingest *p, void (*between)(void *ctx), void *ctx)
 	p->between_ctx = ctx;
 }
 
-/* Call between() regularly, because feeding or naming may take long. */
+/*
+ * Call between() each time that LOOK_NS has passed, because feeding records and looking up names
+ * may take a long time.
+ */
 static void look_between(struct ingest *p, uint32_t n, uint64_t *begin_ns)
 {
 	uint64_t now;
