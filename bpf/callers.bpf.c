@@ -15,7 +15,7 @@ static __always_inline __u32 stack_bytes(void *to, __u64 sp, __u32 most)
 {
 	if (!bpf_probe_read_user(to, most, (void *)sp))
 		return most;
-	/* Near the stack's beginning there are fewer bytes, so try smaller sizes. */
+	/* Near the base of the stack, fewer bytes can be read above sp, so try smaller sizes. */
 	if (!bpf_probe_read_user(to, most / 4, (void *)sp))
 		return most / 4;
 	return bpf_probe_read_user(to, most / 16, (void *)sp) ? 0 : most / 16;

@@ -121,7 +121,7 @@ def test_openmp(t):
     # One thread sleeps for 5 ms, then the other does, 20 times: they alternate, and do not overlap.
     p = Prediction(t, record(t, [workload("omp_losses"), "5", "0", "5", "20"]), "--machine", "ideal")
     check_between("time with 2", p[2]["time_ns"], 195e6, 240e6)
-    check(any("worked out (a guess)" in n["text"] for n in p.notes), p.notes)
+    check(any("not recorded, but guessed" in n["text"] for n in p.notes), p.notes)
     check(any(x["label"] == "start of a parallel part" for x in p[2]["phases"]), p[2])
 
 

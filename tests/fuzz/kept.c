@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * Replace the fuzzing engine: pass each file of a folder to a fuzz_NAME.c once, in a build like
- * that of the unit tests. The program ends if an input takes more than SECONDS, or if a sanitizer
- * finds an error. It prints the name of each file to stderr before it runs the file.
+ * This file takes the place of the fuzzing engine. It passes each file of a folder once to
+ * LLVMFuzzerTestOneInput() of a fuzz_NAME.c. The program is built like the unit tests. It prints
+ * the name of each file to stderr before it passes the file on. It ends if an input takes more than
+ * SECONDS, or if a sanitizer finds an error.
  */
 #include <dirent.h>
 #include <stdint.h>

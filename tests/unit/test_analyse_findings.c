@@ -468,7 +468,7 @@ static void test_site_unknown(void **state)
 	assert_non_null(f);
 	assert_fields(f, TEXT(kind, "site_unknown"), IS(pid, PID));
 	assert_true(f->figure == 12);
-	assert_says(f->text, "The call site of 12 of its crossings");
+	assert_says(f->text, "For 12 of its crossings, the call site");
 	/* The site belongs to another program that the same process ran. */
 	b->process.index = 1;
 	assert_null(only(b));

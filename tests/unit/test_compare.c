@@ -274,8 +274,8 @@ static void compare_one(struct recording *r, const struct compare_options *o, st
 }
 
 /*
- * There is one run on each side. The batches of B take 9 % longer or 11 % longer, in equal number.
- * The expected values are worked out by hand.
+ * There is one run on each side. Half of B's batches take 9 % longer, and the other half take 11 %
+ * longer. The expected values are worked out by hand.
  */
 static void test_episodes(void **state)
 {

@@ -62,7 +62,7 @@ static void test_text(void **state)
 		"Warning: The last arriver of 1 episode is uncertain",
 		"2 incomplete episodes are left out",
 		"The cost of tracing (3.0 us, from the cost of a crossing)",
-		"1 start of a parallel part is worked out", "cannot use more than 8 processors",
+		"1 start of a parallel part was not recorded", "cannot use more than 8 processors",
 		"MipsRatio", "remote data", "Speedup", "Time of phases by number of processors");
 	for (line = strtok_r(out, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		if (strlen(line) > 100)

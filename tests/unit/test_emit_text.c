@@ -307,8 +307,8 @@ static void test_report(void **state)
 }
 
 /*
- * Make a report with every reason, more columns than fit in a line, and counters that did not
- * count.
+ * Make a report in which every part of a thread's time has a value. It has more columns than fit on
+ * a line, and counters that did not count.
  */
 static void make_reasons(struct report *r)
 {

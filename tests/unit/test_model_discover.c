@@ -695,8 +695,8 @@ static void test_functions_unknown(void **state)
 }
 
 /*
- * A queue is in one function. Each thread that arrives either waits or wakes, and the rounds have
- * different members.
+ * The waits and wakings of a queue are in one function. Each thread that arrives either waits or
+ * wakes, and the rounds have different members.
  */
 static void test_queue(void **state)
 {

@@ -87,13 +87,13 @@ static void test_wrong(void **state)
 		    { "f..", "after .. is missing" }, { "f@", "neither @all nor" },
 		    { "f@0", "neither @all nor" }, { "f@65", "neither @all nor" },
 		    { "f@first", "\"@first\" is neither" },
-		    { "f,count=0", "not a number of 1 or more" },
-		    { "f,count=99999999999", "not a number of 1 or more" },
-		    { "f,count=", "not a number of 1 or more" }, { "f,count=2,count=3", "twice" },
-		    { "f,n=2", "no option \"n=2\"" }, { "0x1234", "an address needs its file" },
-		    { "app:0x", "not an address" }, { "app:0x12g", "not an address" },
-		    { "1234", "neither" }, { "*", "every function" },
-		    { "app:f..**", "every function" });
+		    { "f,count=0", "not a number from 1 to 2147483647" },
+		    { "f,count=99999999999", "not a number from 1 to 2147483647" },
+		    { "f,count=", "not a number from 1 to 2147483647" },
+		    { "f,count=2,count=3", "twice" }, { "f,n=2", "no option \"n=2\"" },
+		    { "0x1234", "an address needs its file" }, { "app:0x", "not an address" },
+		    { "app:0x12g", "not an address" }, { "1234", "neither" },
+		    { "*", "every function" }, { "app:f..**", "every function" });
 	for (int i = 0; i < RULES_MAX; i++)
 		assert_int_equal(rules_add(&rules, "f", why, sizeof(why)), 0);
 	assert_int_equal(rules_add(&rules, "f", why, sizeof(why)), -E2BIG);

@@ -544,8 +544,8 @@ static void test_exact(void **state)
 	assert_string_equal(frame_of(&w, 0)->function, "spin");
 	assert_int_equal(expect_frames(&w, spin_source, names), 1);
 	/*
-	 * The name and the rules are also those of the instruction if a signal arrived there and
-	 * its handler blocks.
+	 * Send a signal with a handler that blocks. For the interrupted frame, the name and the
+	 * rules are also those of the instruction at its pc.
 	 */
 	kill(pid, SIGUSR1);
 	capture(pid, wait_for(pid, SYS_nanosleep, SYS_clock_nanosleep), &sample);

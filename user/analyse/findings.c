@@ -370,9 +370,10 @@ static int site_unknown(struct findings *f, const struct report_process *p)
 	if (!crossings)
 		return 0;
 	return add(f, "site_unknown", p->pid, (double)crossings,
-		   "The call site of %llu of its crossings is known only by an address, so its id "
-		   "differs in each run. The code there belongs to no file, or was gone before it "
-		   "could be read: the process exited, ran another program or unloaded a library.",
+		   "For %llu of its crossings, the call site is known only by an address, so the "
+		   "id of the call site differs from run to run. The code there belongs to no "
+		   "file, or was gone before it could be read: the process exited, ran another "
+		   "program or unloaded a library.",
 		   (unsigned long long)crossings);
 }
 

@@ -585,8 +585,8 @@ static bool by_turns(const struct report_barrier *b)
 static const char *advice_unmet(const struct report_barrier *b)
 {
 	return b->summed ? "Trace without --aggregate."
-			 : "Trace a longer run: shared memory is identified in time if the process "
-			   "lives for some milliseconds.";
+			 : "Trace a longer run: identifying the shared memory of a process takes "
+			   "some milliseconds.";
 }
 
 void verdict_barrier(struct report_barrier *b)

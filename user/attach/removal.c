@@ -67,7 +67,10 @@ static bool is_hit_by(const struct attach_link *link, uint32_t tgid)
 	return !link->pid || (uint32_t)link->pid == tgid;
 }
 
-/* Return the probe groups of single functions that belong to the families in @probe_groups. */
+/*
+ * A function that the user named can have its own probe group. Return these groups, for functions
+ * of the families in @probe_groups.
+ */
 static uint64_t functions_of(const struct attach *a, uint64_t probe_groups)
 {
 	uint64_t more = 0;

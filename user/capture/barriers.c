@@ -542,8 +542,8 @@ static int from_binary(struct listing *l)
 	int err = needed_each(l->modules, path, take_needed, l);
 
 	if (err == -ENOEXEC)
-		msg_error("list: %s is neither a program nor a library (give the program that runs "
-			  "a script)",
+		msg_error("list: %s is neither a program nor a library (for a script, give its "
+			  "interpreter)",
 			  path);
 	else if (err)
 		msg_error("list: cannot read %s: %s", path, module_why(err));

@@ -33,8 +33,7 @@ struct held_arg {
 	uint8_t size; /* bytes in memory: 4 or 8 */
 	int32_t offset;
 	/*
-	 * number of the argument of the called function that has the same value and is in a
-	 * register; -1: none
+	 * number of the called function's register argument that has the same value; -1: none
 	 */
 	int8_t passed;
 };

@@ -69,8 +69,9 @@ char *buf_digits(char *out, uint64_t u, unsigned n)
 void buf_uint(struct buf *buf, uint64_t u)
 {
 	char s[BUF_DIGITS];
+	const char *end = buf_digits(s, u, 1);
 
-	buf_add(buf, s, (size_t)(buf_digits(s, u, 1) - s));
+	buf_add(buf, s, (size_t)(end - s));
 }
 
 void buf_int(struct buf *buf, int64_t i)

@@ -75,8 +75,8 @@ void detail_barriers(struct textout *t, const struct report *r,
 	table_print(&table, t, 2);
 	if (shown < r->nbarriers)
 		textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
-			     "and %s more, which lost %s together; --json and --csv list all.",
-			     textout_plural(n, r->nbarriers - shown, "barrier"),
+			     "and %s, which lost %s together; --json and --csv list all.",
+			     textout_plural(n, r->nbarriers - shown, "more barrier"),
 			     textout_time(lost, rest));
 	textout_wrap(t, TEXTOUT_DIM, "  ", 2,
 		     "lost: waits for the last arriver, summed over threads. of run: time of its "
@@ -552,8 +552,8 @@ void detail_conceptuals(struct textout *t, const struct report *r,
 	textout_line(t, TEXTOUT_BOLD, "PHASES YOU NAMED");
 	table_records(t, 2, &fields_rec_conceptual, r->conceptuals, n, context);
 	if (n < r->nconceptuals)
-		textout_line(t, TEXTOUT_PLAIN, "  and %s more; --json and --csv list all.",
-			     textout_plural(s, r->nconceptuals - n, "phase"));
+		textout_line(t, TEXTOUT_PLAIN, "  and %s; --json and --csv list all.",
+			     textout_plural(s, r->nconceptuals - n, "more phase"));
 	textout_blank(t);
 	array_for_each (c, r->conceptuals, n)
 		if (c->occurrences || c->unfinished)
@@ -571,7 +571,7 @@ void detail_transitions(struct textout *t, const struct report *r,
 	textout_line(t, TEXTOUT_BOLD, "PHASES, most time first");
 	table_records(t, 2, &fields_rec_transition, r->phases, n, context);
 	if (n < r->nphases)
-		textout_line(t, TEXTOUT_PLAIN, "  and %s more; --json and --csv list all.",
-			     textout_plural(s, r->nphases - n, "pair"));
+		textout_line(t, TEXTOUT_PLAIN, "  and %s; --json and --csv list all.",
+			     textout_plural(s, r->nphases - n, "more pair"));
 	textout_blank(t);
 }

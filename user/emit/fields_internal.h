@@ -63,7 +63,7 @@ extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec
 	SBT_PART_TIMES(FIELDS_PART_TIME, s) \
 	{ "spin_ns", EMIT_NS, AT(s, parts.spin_ns), .heading = "spins in\nbarrier", PART, \
 	  .help = "time on a CPU inside the barrier; not part of work_ns" }, \
-	{ "late_ns", EMIT_NS, AT(s, parts.late_ns), .heading = "out late:\nno CPU", PART, \
+	{ "late_ns", EMIT_NS, AT(s, parts.late_ns), .heading = "CPU waits\ninside", PART, \
 	  .help = "time ready to run, but without a CPU, inside the barrier; not part of " \
 		  "work_ns" }, \
 	SBT_PART_COUNTS(FIELDS_PART_COUNT, s)

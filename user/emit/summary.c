@@ -164,7 +164,7 @@ static void summary_bounds(struct textout *t, const struct report_process *p)
 			 " Its threads were on a CPU for %s of their time in barriers.",
 			 textout_percent(oncpu, p->inside_oncpu));
 	textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
-		     "PE %s to %s: between none and all of the time in barriers may be work.%s",
+		     "PE %s to %s, because it is unknown how much time in barriers is work.%s",
 		     textout_fraction(least, p->parallel_least),
 		     textout_fraction(most, p->parallel_most), more);
 }

@@ -36,7 +36,7 @@ struct comm {
  */
 enum { BEGAN_COMPLETE = 1, BEGAN_MISSED };
 
-/* A call by all ranks of a communicator that makes new communicators. */
+/* A collective MPI call that makes new communicators. */
 struct making {
 	uint32_t done; /* number of ranks that returned from the call */
 	uint32_t of; /* number of ranks that will return; 0 if unknown */

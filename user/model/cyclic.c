@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 /*
- * In cyclic use, more threads use the barrier than its count n. A thread of the next episode may
- * arrive before all threads have left the last episode. The crossings are therefore cut into chunks
- * of n by order of arrival. Each chunk is checked against its departures: its last arrival must be
- * before its first departure. This check also corrects the cut after a lost record. The order of
- * arrivals that the probes saw can differ from the barrier's own order. Therefore a thread that
- * left before the next episode was released is counted in this episode. If this rule does not
- * decide, both episodes are ambiguous.
+ * In cyclic use, more threads use the barrier than its count n. A thread may arrive for the next
+ * episode before all members of the current episode have left. The crossings are therefore cut into
+ * chunks of n by order of arrival. In each chunk, the last arrival must be before the first
+ * departure. This check also finds the right cut again after a lost record. The order of arrivals
+ * that the probes see can differ from the barrier's own order, so more than n threads may arrive
+ * before the first departure. Those of them that leave before the next release are members of the
+ * current episode. If fewer than n threads do so, this episode and the next are ambiguous.
  */
 #include "model/internal.h"
 

@@ -363,7 +363,7 @@ void discover_echo_purge(struct discover *d, struct object *o, uint32_t site)
 		}
 		d->ops.drop(d->ops.ctx, o->held[i].cookie);
 		o->nechoed++;
-		rounds += o->held[i].wake && i < o->held_now;
+		rounds += i < o->held_now && o->held[i].wake;
 	}
 	o->held_streak = o->held_streak >= o->nheld ? n : streak;
 	o->held_now = o->held_now >= o->nheld ? n : now;

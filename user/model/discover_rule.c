@@ -24,8 +24,8 @@
 /* number of wakings without waiters after which the object is not a barrier */
 #define EMPTY_MAX	 64
 /*
- * Number of consecutive rounds with the same waker that is needed if the inlined functions are not
- * known.
+ * number of consecutive rounds with the same waker that is enough evidence for a barrier if it is
+ * not known which functions were inlined
  */
 #define SEVERAL_ROUNDS	 8
 

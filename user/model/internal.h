@@ -688,7 +688,7 @@ void barrier_free(struct row *r);
 
 /* summed.c: sums from the kernel side, added before the tails */
 int summed_finish(struct model *m);
-/* Return the time outside barriers of a thread with crossings that were added as sums. */
+/* For a thread with crossings that were added as sums, return the time outside barriers. */
 uint64_t summed_outside(const struct thread *t);
 
 /* The functions that model_take() calls: one for each function of model.h that adds input. */

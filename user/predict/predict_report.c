@@ -312,10 +312,10 @@ static void assume_times(struct notes *n, const struct predict_facts *f)
 		       f->detached_parts, f->detached_parts == 1 ? "" : "es");
 	if (f->forks)
 		ASSUME(n,
-		       "%llu start%s of a parallel part %s worked out (a guess): before each "
-		       "start, one thread computes and the others wait.",
+		       "%llu start%s of a parallel part %s not recorded, but guessed: before each "
+		       "start, one thread computes and the other threads wait.",
 		       (unsigned long long)f->forks, plural(f->forks),
-		       f->forks == 1 ? "is" : "are");
+		       f->forks == 1 ? "was" : "were");
 }
 
 static void assume_machine(struct notes *n, const struct prediction_source *s)

@@ -20,7 +20,7 @@
  * the number to registers or stack slots of a machine.
  */
 struct family_arg {
-	/* SBT_ARG_NONE, _CONST, _TEAM or _SP; SBT_ARG_REG: it is argument @number. */
+	/* SBT_ARG_REG for argument @number, or SBT_ARG_NONE, _CONST, _TEAM or _SP */
 	uint8_t how;
 	uint8_t number; /* from 0 */
 	uint8_t size; /* bytes; 0 means 8 */

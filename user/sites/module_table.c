@@ -229,7 +229,7 @@ static void find_loader(struct module *m)
 		m->loader = find_entry(m, &symbol);
 }
 
-/* Add the addresses to which region functions of a runtime return. */
+/* Add the addresses in a runtime to which the functions of parallel regions return. */
 static void add_returns(struct module *m, uint8_t family, const struct returns *found)
 {
 	uint32_t i;

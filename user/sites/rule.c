@@ -118,8 +118,8 @@ static int take_options(char *s, uint32_t *count, char *why, size_t len)
 		if (*count)
 			return refuse(why, len, "count= is given twice");
 		if (!parse_number(at + 7, 1, RULE_COUNT_MAX, &n))
-			return refuse(why, len, "count=\"%s\" is not a number of 1 or more",
-				      at + 7);
+			return refuse(why, len, "count=\"%s\" is not a number from 1 to %u", at + 7,
+				      RULE_COUNT_MAX);
 		*count = (uint32_t)n;
 		*at = 0;
 	}

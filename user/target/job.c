@@ -98,8 +98,8 @@ void job_parse(const char *env, size_t len, struct job *out)
 }
 
 /*
- * Read the file @name of /proc/PID, up to ENVIRONMENT_MAX bytes, into *@out, to be freed. On errors
- * leave *@out unchanged.
+ * Read up to ENVIRONMENT_MAX bytes of the file @name of /proc/PID into *@out, which the caller
+ * frees. On errors, leave *@out unchanged.
  */
 static int read_file(int pid, const char *name, char **out, size_t *len)
 {

@@ -83,20 +83,23 @@ int proc_read_all(int fd, size_t max, char **out, size_t *len)
 	do {
 		/* Read in pieces, because the size of a file in /proc is not known in advance. */
 		err = grow(text, cap, n + 4096 + 1);
-		got = err ? 0 : read(fd, text + n, cap - n - 1);
-		if (got < 0)
+		if (err)
+			goto fail;
+		got = read(fd, text + n, cap - n - 1);
+		if (got < 0) {
 			err = -errno;
-		else
-			n += (size_t)got;
-	} while (!err && got > 0 && n < max);
-	if (err) {
-		free(text);
-		return err;
-	}
-	text[n] = '\0';
+			goto fail;
+		}
+		n += (size_t)got;
+		text[n] = '\0';
+	} while (got && n < max);
 	*out = text;
 	*len = n;
 	return 0;
+
+fail:
+	free(text);
+	return err;
 }
 
 /* maximum size of a command line in bytes; longer command lines are cut */
