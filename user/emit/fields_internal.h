@@ -39,13 +39,13 @@ extern const struct emit_record fields_rec_frame, fields_rec_blocked, fields_rec
 
 /* A row for one member of .parts of struct s: a time or a count that include/sbt/parts.h lists. */
 #define FIELDS_PART_TIME(member, s, name_, heading_, help_) \
-	{ name_, EMIT_NS, AT(s, parts.member), .heading = heading_, PART, .help = help_ },
+	{ name_, EMIT_NS, AT(s, parts.member), .heading = (heading_), PART, .help = (help_) },
 #define FIELDS_PART_COUNT(member, s, name_, heading_, help_) \
-	{ name_, EMIT_U64, AT(s, parts.member), .heading = heading_, PART, .help = help_ },
+	{ name_, EMIT_U64, AT(s, parts.member), .heading = (heading_), PART, .help = (help_) },
 
 #define FIELDS_PART_REASON(suffix, s, name_, heading_, help_) \
 	{ NULL, EMIT_NS, AT(s, parts.blocked_ns[MODEL_BLOCKED_##suffix]), \
-	  .heading = heading_, PART, .help = help_ },
+	  .heading = (heading_), PART, .help = (help_) },
 
 /* Rows for .parts of struct s, a struct report_parts. */
 #define FIELDS_PARTS_OF(s) \

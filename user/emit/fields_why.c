@@ -7,7 +7,7 @@
 /* clang-format off */
 
 #define BLOCKED(suffix, arg, name_, heading_, help_) \
-	{ name_, EMIT_NS, .offset = MODEL_BLOCKED_##suffix * sizeof(uint64_t), .help = help_ },
+	{ name_, EMIT_NS, .offset = MODEL_BLOCKED_##suffix * sizeof(uint64_t), .help = (help_) },
 static const struct emit_field blocked_fields[] = {
 	SBT_PART_REASONS(BLOCKED, )
 	END

@@ -594,7 +594,7 @@ void table_records(struct textout *out, unsigned indent, const struct emit_recor
 	const char *at = rows;
 
 	table_fields(&table, record, context);
-	for (; n--; at += record->size)
+	for (; n && table.ncolumns; n--, at += record->size)
 		table_row(&table, record, at, context);
 	table_print(&table, out, indent);
 }

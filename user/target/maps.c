@@ -76,7 +76,7 @@ static void pack(struct maps *maps)
 
 	array_for_each (e, maps->entries, maps->n) {
 		/* Paths move to the front of the text, so a path never overwrites a later one. */
-		if (!last || strcmp(last, e->path)) {
+		if (!last || strcmp(last, e->path) != 0) {
 			len = strlen(e->path) + 1;
 			last = memmove(text + used, e->path, len);
 			used += len;
