@@ -44,8 +44,8 @@ static const char *blocked_words(unsigned reason)
 		[MODEL_BLOCKED_IO] = "was waiting for I/O",
 		[MODEL_BLOCKED_FAULT] = "was handling a page fault",
 		[MODEL_BLOCKED_SLEEP] = "was asleep",
-		[MODEL_BLOCKED_THROTTLED] = "was throttled because its cgroup had used up its CPU "
-					    "quota",
+		[MODEL_BLOCKED_THROTTLED] =
+			"was throttled because its cgroup had used up its CPU quota",
 		[MODEL_BLOCKED_OTHER] = "was blocked itself",
 	};
 
