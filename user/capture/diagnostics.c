@@ -190,7 +190,7 @@ static void count_probe_site(void *ctx, const struct discover_object *o)
 /*
  * Describe how to trace the function @name as a barrier with -b. If @several, threads wait at
  * several objects in this function, so one of its arguments must identify the object. Otherwise all
- * calls of the function cross the same barrier (@all).
+ * calls of the function cross the same barrier (`NAME@all`).
  */
 static const char *advice_named(const char *name, bool several, char text[ADVICE_LEN])
 {

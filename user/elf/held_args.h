@@ -35,7 +35,7 @@ struct held_arg {
 	/*
 	 * number of the called function's register argument that has the same value; -1: none
 	 */
-	int8_t passed;
+	int16_t passed;
 };
 
 /*

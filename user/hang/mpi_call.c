@@ -13,7 +13,7 @@
 #define PASSED_ON    3 /* maximum number of nested functions in which one argument is searched */
 #define INNER_FRAMES 8
 #define MPICH_WORLD  0x44000000u
-#define NO_ARGUMENT  -1
+#define NO_ARGUMENT  (-1)
 #define ANY_FRAME    UINT32_MAX
 
 /*
