@@ -281,16 +281,6 @@ void tracker_note_waiting(struct tracker *t, int pid)
 		proc_each(note_process, t);
 }
 
-uint64_t tracker_was_waiting(struct tracker *t, uint32_t tid)
-{
-	uint64_t address;
-
-	if (!hash_count(&t->waiting) || !hash_get(&t->waiting, tid, &address))
-		return 0;
-	hash_del(&t->waiting, tid);
-	return address;
-}
-
 /* --- which processes are traced --------------------------------------------------------------- */
 
 /*
@@ -863,11 +853,6 @@ struct ranks *tracker_ranks(const struct tracker *t)
 	return t->ranks;
 }
 
-static uint64_t was_waiting(void *ctx, uint32_t tid)
-{
-	return tracker_was_waiting(ctx, tid);
-}
-
 static bool is_late(void *ctx, uint32_t tgid, uint64_t start_ns)
 {
 	return tracker_is_late(ctx, tgid, start_ns);
@@ -878,7 +863,7 @@ struct feed_processes tracker_for_feed(struct tracker *t)
 	return (struct feed_processes){ .ctx = t,
 					.ranks = tracker_ranks(t),
 					.generation = &t->generation,
-					.was_waiting = was_waiting,
+					.waiting = &t->waiting,
 					.is_late = is_late };
 }
 

@@ -193,8 +193,7 @@ int tracker_name(struct tracker *t, int pid);
 int tracker_name_coming(struct tracker *t, int pid);
 int tracker_name_starting(struct tracker *t, struct address_space *space);
 
-/* Functions for struct feed_processes. */
-uint64_t tracker_was_waiting(struct tracker *t, uint32_t tid);
+/* The function for struct feed_processes. */
 bool tracker_is_late(const struct tracker *t, uint32_t tgid, uint64_t start_ns);
 
 #endif /* CAPTURE_PROCESS_TRACKER_INTERNAL_H */

@@ -364,7 +364,7 @@ static int answer(struct flow *f, uint32_t after, struct held_arg *out)
 		return -ENOENT;
 	for (k = 0; k < IN_REGISTERS; k++)
 		if (s->reg[in[k]] != NOTHING)
-			out[s->reg[in[k]]].passed = (int8_t)k;
+			out[s->reg[in[k]]].passed = (int16_t)k;
 	kept = *s;
 	clobber(&kept);
 	/* Search the most reliable slots last, because later results replace earlier ones. */

@@ -139,9 +139,16 @@ static bool parts_of(struct feed *f, const struct sbt_crossing *c, bool ends,
 	return apart;
 }
 
-static uint64_t was_waiting(const struct feed *f, uint32_t tid)
+/* Remove the thread from the waiting threads. Return the address of its wait, or 0. */
+static uint64_t was_waiting(struct feed *f, uint32_t tid)
 {
-	return f->processes.was_waiting(f->processes.ctx, tid);
+	struct hash *waiting = f->processes.waiting;
+	uint64_t address;
+
+	if (!hash_count(waiting) || !hash_get(waiting, tid, &address))
+		return 0;
+	hash_del(waiting, tid);
+	return address;
 }
 
 static bool is_late(const struct feed *f, uint32_t tgid, uint64_t start_ns)
@@ -601,7 +608,7 @@ static int feed_event(struct feed *f, const struct sbt_event *e)
 		return err ? err : hash_put(&f->current, e->tgid, e->inc);
 	case SBT_REC_THREAD:
 		/* forget the noted wait of an earlier thread with this tid */
-		was_waiting(f, e->tid);
+		hash_del(f->processes.waiting, e->tid);
 		return feed_thread(f, e);
 	case SBT_REC_EXEC:
 		if (hash_get(&f->current, e->tgid, &old) && old != e->inc)

@@ -12,6 +12,7 @@
 
 #include "ingest/callsite.h"
 #include "attach/attach.h"
+#include "base/hash.h"
 #include "ingest/ranks.h"
 #include "model/discover.h"
 #include "model/forkjoin.h"
@@ -31,11 +32,10 @@ struct feed_processes {
 	 */
 	const uint64_t *generation;
 	/*
-	 * Return the address at which the thread waited when probes were attached. Return 0 if it
-	 * did not wait, or MODEL_UNKNOWN if uncertain. The answer is given once per thread, and
-	 * then forgotten.
+	 * The threads that waited when probes were attached: tid -> the address at which the thread
+	 * waited, or MODEL_UNKNOWN if uncertain. The feed removes a thread at its first crossing.
 	 */
-	uint64_t (*was_waiting)(void *ctx, uint32_t tid);
+	struct hash *waiting;
 	/*
 	 * Return whether the process, created at @start_ns, may have crossed barriers before its
 	 * files had probes.
