@@ -232,12 +232,13 @@ struct sbt_crossing {
 	union {
 		__u32 label; /* marks: sbt_label.label; 0 none */
 		__u32 made; /* SBT_CROSSING_MAKES: which of the objects that one call created */
+		__u32 expected; /* SBT_REC_CANDIDATE, FUTEX: the value that the wait expected */
 		/*
-		 * SBT_REC_CANDIDATE. FUTEX: the value that the wait expected. COND: number of
-		 * earlier waits on the object, as glibc counts them (SBT_CROSSING_NO_WORDS: it
-		 * could not be read).
+		 * SBT_REC_CANDIDATE, COND: number of earlier waits on the object, as glibc counts
+		 * them (SBT_CROSSING_NO_WORDS: it could not be read).
 		 */
-		__u32 value;
+		__u32 earlier_waits;
+		__u32 value; /* to copy `expected` or `earlier_waits`, whichever is valid */
 		/*
 		 * SBT_CROSSING_ROUND: number of the team's episode. Upper half: number of regions
 		 * that the creator of this region has begun. Lower half: number of the barrier in

@@ -286,7 +286,7 @@ static int add_wake(struct discover *d, struct object *o, const struct discover_
 static bool was_late(const struct object *o, const struct discover_record *r)
 {
 	return may_join(o, r->tid, r->arrive_ns) &&
-	       (r->arrive_ns - o->wake_ns < LATE_NS || expected(o, r->value));
+	       (r->arrive_ns - o->wake_ns < LATE_NS || expected(o, r->expected));
 }
 
 /*

@@ -64,7 +64,7 @@ enum discover_verdict {
  * For condition variables. Some implementations count the waits that have begun. This count reveals
  * waits that were not seen, for example in a process that had just begun and had no probes yet.
  */
-#define DISCOVER_COUNT 0x10 /* `value` is the number of waits that had begun before this one */
+#define DISCOVER_COUNT 0x10 /* `earlier_waits` is known */
 /* the kernel side knew that the object is a barrier, so there is no count */
 #define DISCOVER_KNOWN 0x20
 #define DISCOVER_OLDER 0x40 /* the object may have been used before tracing began */
@@ -81,7 +81,11 @@ struct discover_record {
 	uint32_t site; /* call site: an opaque number, equal for the same call */
 	uint64_t object; /* address in the process */
 	uint64_t shared; /* identifies memory that processes share; 0 if not shared */
-	uint32_t value; /* the futex value that the wait expected, or the count of DISCOVER_COUNT */
+	union {
+		uint32_t expected; /* futex: the value that the wait expected */
+		uint32_t earlier_waits; /* condition variable: number of waits that began before */
+		uint32_t value; /* to copy `expected` or `earlier_waits`, whichever is valid */
+	};
 	uint64_t arrive_ns, depart_ns;
 };
 

@@ -47,16 +47,16 @@ void discover_tally(struct discover *d, struct object *o, const struct discover_
 	 * records then have no count.
 	 */
 	if (o->pub.verdict == DISCOVER_BARRIER &&
-	    (!t->counted || !(r->flags & DISCOVER_COUNT) || r->value > t->most))
+	    (!t->counted || !(r->flags & DISCOVER_COUNT) || r->earlier_waits > t->most))
 		return;
 	if (!(r->flags & DISCOVER_COUNT)) {
 		t->unread++;
 		return;
 	}
-	if (!t->counted || r->value < t->least)
-		t->least = r->value;
-	if (!t->counted || r->value > t->most)
-		t->most = r->value;
+	if (!t->counted || r->earlier_waits < t->least)
+		t->least = r->earlier_waits;
+	if (!t->counted || r->earlier_waits > t->most)
+		t->most = r->earlier_waits;
 	t->counted++;
 }
 
