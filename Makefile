@@ -285,7 +285,7 @@ $(B)/pictures/made: $(B)/tests/pictures/made.o $(B)/./pure.a
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
 
-pictures: $(B)/pictures/made
+picture-programs: $(B)/pictures/made
 
 bench-programs: $(B)/bench/empty.bpf.o $(B)/bench/bench_empty $(B)/bench/bench_model $(B)/bench/bench_streams \
 	$(B)/bench/bench_predict
@@ -303,7 +303,7 @@ check:
 	$(MAKE) -j$(shell nproc) all static workloads
 	$(MAKE) deb
 	scripts/check --machines
-	$(MAKE) pictures unit kept-programs bench-programs
+	$(MAKE) picture-programs unit kept-programs bench-programs
 	scripts/check
 
 # What a change can have affected, in three minutes.
@@ -373,4 +373,4 @@ clean:
 -include $(wildcard $(B)/fuzz/*/obj/user/*/*.d $(B)/fuzz/*/obj/tests/fuzz/*.d $(B)/kept/obj/*/*/*.d $(B)/san/tests/fuzz/*.d)
 
 .DELETE_ON_ERROR:
-.PHONY: all static shared install-shared deb setup demo check check-quick check-long check-packages check-vm bench lint format fuzz install clean unit workloads bench-programs fuzz-programs kept-programs pictures again
+.PHONY: all static shared install-shared deb setup demo check check-quick check-long check-packages check-vm bench lint format fuzz install clean unit workloads bench-programs fuzz-programs kept-programs picture-programs again

@@ -37,7 +37,7 @@ _sbt_trace_options() {
 		options="-p:PID --pid:PID -b:SPEC --barrier:SPEC --events --json -h --help --version"
 		;;
 	hang)
-		operands="files"
+		operands="none"
 		options="-p:LIST --pid:LIST -b:SPEC --barrier:SPEC -o:FILE --output:FILE --json -v --verbose -h --help --version"
 		;;
 	top)
@@ -63,7 +63,7 @@ _sbt_trace_options() {
 			--json --csv --markdown --html:FILE -h --help --version"
 		;;
 	doctor)
-		operands="files"
+		operands="none"
 		options="-o:FILE --output:FILE --json -h --help --version"
 		;;
 	esac
@@ -178,7 +178,7 @@ _sbt_trace() {
 	if [[ $expected ]]; then
 		[[ $cur == = ]] && cur=
 		_sbt_trace_value "$cur" "$name" "$expected"
-	elif [[ $cur == -* || $operands == files ]]; then
+	elif [[ $cur == -* || $operands != command ]]; then
 		# Options without what describes their values.
 		word=
 		for option in $options; do
@@ -187,7 +187,8 @@ _sbt_trace() {
 		if [[ $operands == files ]]; then
 			_sbt_trace_files "$cur" "$word"
 		else
-			mapfile -t COMPREPLY < <(compgen -W "$word --" -- "$cur")
+			[[ $operands == none ]] || word+=" --"
+			mapfile -t COMPREPLY < <(compgen -W "$word" -- "$cur")
 		fi
 	else
 		((COMP_CWORD > 1)) || mapfile -t COMPREPLY < <(compgen -W "$_sbt_trace_commands" -- "$cur")

@@ -121,7 +121,9 @@ static void test_parse_each(void **state)
 					 i ? letter : row->name, row->argument ? value_of(row) : "",
 					 command_texts[command].operands == OPERANDS_COMMAND
 						 ? more_of(row)
-						 : "file");
+					 : command_texts[command].operands == OPERANDS_FILES
+						 ? "file"
+						 : "");
 				if (parse((enum command)command, words, &line) != OPTIONS_GO)
 					fail_msg("%s %s", command_texts[command].name, words);
 				options_free(&line);
@@ -362,6 +364,12 @@ static void print_all(enum command command)
 	option_help_all();
 }
 
+static void print_table(enum command command)
+{
+	(void)command;
+	option_help_table();
+}
+
 /* Return the number of lines; fail if one is too wide. */
 static unsigned lines_of(const char *text, size_t columns)
 {
@@ -467,6 +475,33 @@ static void test_help_all(void **state)
 	free(text);
 }
 
+/* The table for scripts/options gives the kind of each command's operands, as its usage does. */
+static void test_help_table(void **state)
+{
+	static const struct {
+		enum command command;
+		const char *kind;
+	} kinds[] = {
+		{ COMMAND_TRACE, "command" }, { COMMAND_RECORD, "command" },
+		{ COMMAND_TOP, "command" },   { COMMAND_REPORT, "files" },
+		{ COMMAND_LIST, "files" },    { COMMAND_PREDICT, "files" },
+		{ COMMAND_DIFF, "files" },    { COMMAND_SERIES, "files" },
+		{ COMMAND_HANG, "none" },     { COMMAND_DOCTOR, "none" },
+	};
+	char *text = printed(print_table, COMMAND_TRACE), line[192];
+	size_t i;
+
+	assert_int_equal(ARRAY_SIZE(kinds), COMMANDS);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		snprintf(line, sizeof(line), "command\t%s\t%s\t%s\n",
+			 command_texts[kinds[i].command].name, kinds[i].kind,
+			 command_texts[kinds[i].command].summary);
+		if (!strstr(text, line))
+			fail_msg("%s is missing", line);
+	}
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -476,7 +511,7 @@ int main(void)
 		cmocka_unit_test(test_wrong),	   cmocka_unit_test(test_distance),
 		cmocka_unit_test(test_nearest),	   cmocka_unit_test(test_command_names),
 		cmocka_unit_test(test_help_short), cmocka_unit_test(test_help_commands),
-		cmocka_unit_test(test_help_all),
+		cmocka_unit_test(test_help_all),   cmocka_unit_test(test_help_table),
 	};
 
 	/* Clear the environment, because variables of the SBT library count as options. */

@@ -39,7 +39,7 @@ struct options {
 	enum options_mode mode;
 	char **command; /* NULL-terminated, points into argv */
 	int *pids;
-	size_t npids;
+	size_t npids, cap_pids;
 
 	const char *output; /* NULL: stderr with a command, else stdout */
 	const char *record; /* path of the recording to write; NULL: none */
@@ -51,13 +51,13 @@ struct options {
 	bool only_record; /* sbt-trace record: print no report */
 
 	const char **watch;
-	size_t nwatch;
+	size_t nwatch, cap_watch;
 	bool watch_from_env; /* `watch` is from the environment; the first -w replaces it */
 	bool watch_all;
 	struct options_name *names;
-	size_t nnames;
+	size_t nnames, cap_names;
 	struct options_phase *phases;
-	size_t nphases;
+	size_t nphases, cap_phases;
 	struct rules *rules; /* -b: sites/rule.h */
 	bool warnings;
 	uint64_t warn_ns;

@@ -89,7 +89,7 @@ BARRIER SPEC SIGNALS
 },
 [COMMAND_HANG] = {
 	.name = "hang",
-	.operands = OPERANDS_FILES,
+	.operands = OPERANDS_NONE,
 	.usage = "hang [OPTIONS] -p PID[,PID...]\n",
 	.summary = "show where a process that already hangs is stuck",
 	.about =
@@ -188,7 +188,7 @@ BARRIER SPEC SIGNALS
 },
 [COMMAND_DOCTOR] = {
 	.name = "doctor",
-	.operands = OPERANDS_FILES,
+	.operands = OPERANDS_NONE,
 	.usage = "doctor [--json] [-o FILE]\n",
 	.summary = "show what works on this machine, and what to do about the rest",
 	.about =

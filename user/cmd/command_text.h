@@ -25,6 +25,7 @@ enum command {
 enum operands {
 	OPERANDS_COMMAND, /* a command to run and its arguments; all options are before them */
 	OPERANDS_FILES, /* files; they may be before, between and after the options */
+	OPERANDS_NONE, /* no such words; the command refuses them */
 };
 
 struct command_text {

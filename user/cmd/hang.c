@@ -379,7 +379,7 @@ static int open_output(struct hang *h)
 		msg_error("cannot write %s: %s", h->options->output, strerror(errno));
 		return -errno;
 	}
-	session.clock_start_ns = clock_ns(CLOCK_MONOTONIC);
+	session.clock_start_ns = now_ns();
 	options.realtime_offset_ns =
 		(int64_t)clock_ns(CLOCK_REALTIME) - (int64_t)session.clock_start_ns;
 	options.colour = isatty(fileno(h->out)) && !getenv("NO_COLOR");

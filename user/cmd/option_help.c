@@ -178,12 +178,14 @@ void option_help_all(void)
 
 void option_help_table(void)
 {
+	static const char *const operands[] = {
+		[OPERANDS_COMMAND] = "command", [OPERANDS_FILES] = "files", [OPERANDS_NONE] = "none"
+	};
 	size_t k;
 
 	array_for_each (command_text, command_texts, COMMANDS)
 		printf("command\t%s\t%s\t%s\n", command_text->name,
-		       command_text->operands == OPERANDS_FILES ? "files" : "command",
-		       command_text->summary);
+		       operands[command_text->operands], command_text->summary);
 	array_for_each (row, option_table, noptions) {
 		const char *comma = "";
 

@@ -189,20 +189,15 @@ int option_take_pids(struct command_line *line, const struct option_row *row, ch
 	static const struct option_row range = { .least = 1, .most = 1 << 30 };
 	struct options *o = &line->options;
 	char *list = strdup(value), *rest = list, *word;
-	int err = list ? 0 : -ENOMEM, *pids, n = 0;
+	int err = list ? 0 : -ENOMEM, n = 0;
 	uint64_t pid;
 
 	while (!err && (word = strsep(&rest, ","))) {
 		err = row->value && n++ == row->value ? -EINVAL : parse_integer(word, &range, &pid);
-		if (err)
-			break;
-		pids = realloc(o->pids, (o->npids + 1) * sizeof(*pids));
-		if (!pids) {
-			err = -ENOMEM;
-			break;
-		}
-		o->pids = pids;
-		pids[o->npids++] = (int)pid;
+		if (!err)
+			err = grow(o->pids, o->cap_pids, o->npids + 1);
+		if (!err)
+			o->pids[o->npids++] = (int)pid;
 	}
 	free(list);
 	return err;
@@ -243,12 +238,9 @@ int option_take_barrier(struct command_line *line, const struct option_row *row,
 
 int options_add_watch(struct options *o, const char *barrier)
 {
-	const char **watch = realloc(o->watch, (o->nwatch + 1) * sizeof(*watch));
-
-	if (!watch)
+	if (grow(o->watch, o->cap_watch, o->nwatch + 1))
 		return -ENOMEM;
-	o->watch = watch;
-	watch[o->nwatch++] = barrier;
+	o->watch[o->nwatch++] = barrier;
 	return 0;
 }
 
@@ -265,18 +257,15 @@ int option_take_watch(struct command_line *line, const struct option_row *row, c
 int option_take_name(struct command_line *line, const struct option_row *row, char *value)
 {
 	struct options *o = &line->options;
-	struct options_name *names;
 	char *equals = strchr(value, '=');
 
 	(void)row;
 	if (!equals || equals == value || !equals[1])
 		return -EINVAL;
-	names = realloc(o->names, (o->nnames + 1) * sizeof(*names));
-	if (!names)
+	if (grow(o->names, o->cap_names, o->nnames + 1))
 		return -ENOMEM;
 	*equals = '\0';
-	o->names = names;
-	names[o->nnames++] = (struct options_name){ value, equals + 1 };
+	o->names[o->nnames++] = (struct options_name){ value, equals + 1 };
 	return 0;
 }
 
@@ -299,17 +288,14 @@ int option_take_phase(struct command_line *line, const struct option_row *row, c
 {
 	char *equals = strchr(value, '='), *dots = equals ? find_dots(equals + 1) : NULL;
 	struct options *o = &line->options;
-	struct options_phase *phases;
 
 	(void)row;
 	if (!dots || equals == value || !dots[2] || o->nphases == CONCEPTUAL_MAX)
 		return -EINVAL;
-	phases = realloc(o->phases, (o->nphases + 1) * sizeof(*phases));
-	if (!phases)
+	if (grow(o->phases, o->cap_phases, o->nphases + 1))
 		return -ENOMEM;
 	*equals = *dots = '\0';
-	o->phases = phases;
-	phases[o->nphases++] = (struct options_phase){ value, equals + 1, dots + 2 };
+	o->phases[o->nphases++] = (struct options_phase){ value, equals + 1, dots + 2 };
 	return 0;
 }
 

@@ -367,10 +367,11 @@ static int make_tables(enum command command, struct getopt_tables *t)
 		return -ENOMEM;
 	/*
 	 * '-' makes getopt_long() return files and options in the order of the command line: the
-	 * label of a file is that of the last --label before the file.
+	 * label of a file is that of the last --label before the file. '+' ends the options at the
+	 * first word of a command to run.
 	 */
-	at = (size_t)snprintf(t->letters, sizeof(t->letters),
-			      "%c:", command_texts[command].operands == OPERANDS_FILES ? '-' : '+');
+	at = (size_t)snprintf(t->letters, sizeof(t->letters), "%c:",
+			      command_texts[command].operands == OPERANDS_COMMAND ? '+' : '-');
 	for (i = 0; i < noptions; i++) {
 		const struct option_row *row = &option_table[i];
 		int argument = row->kind == OPTION_HELP ? optional_argument

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/msg.h"
 #include "base/remark.h"
 #include "top/top_internal.h"
@@ -85,13 +86,11 @@ static uint64_t lost_records(const struct top *t)
 static void set_facts(struct top *t)
 {
 	uint64_t lost = lost_records(t) - t->lost_base;
-	struct timespec real;
 
-	clock_gettime(CLOCK_REALTIME, &real);
 	t->facts.what = t->what;
 	t->facts.interval_ns = t->interval_ns;
 	t->facts.elapsed_ns = t->now_ns - t->first_ns;
-	t->facts.realtime_ns = (int64_t)real.tv_sec * 1000000000 + real.tv_nsec;
+	t->facts.realtime_ns = (int64_t)clock_ns(CLOCK_REALTIME);
 	t->facts.nothing = model_totals(t->view.model)->crossings
 				   ? "No thread that has crossed a barrier is left."
 				   : t->nothing;
@@ -166,11 +165,9 @@ static int draw(struct top *t)
 static int begin(void *ctx, const struct capture_view *view)
 {
 	struct top *t = ctx;
-	struct timespec now;
 	int err;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	t->now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	t->now_ns = now_ns();
 	t->view = *view;
 	t->begun = true;
 	t->lost_base = lost_records(t);

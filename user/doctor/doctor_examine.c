@@ -13,10 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "doctor/installed_libs.h"
 
-#define TRY_SECONDS 120 /* emulated machines are slow */
-#define LOG_BYTES   (1u << 20) /* how many bytes of libbpf's messages are kept: the last ones */
+#define TRY_NS	  120000000000u /* emulated machines are slow */
+#define LOG_BYTES (1u << 20) /* how many bytes of libbpf's messages are kept: the last ones */
 
 /* Make a file in memory for messages about failures. */
 static int make_log(void)
@@ -40,10 +41,9 @@ static char *log_text(int fd)
 static int wait_for(pid_t pid)
 {
 	struct timespec pause = { .tv_nsec = 2000000 };
-	struct timespec begin, now;
+	uint64_t begin = now_ns();
 	int status;
 
-	clock_gettime(CLOCK_MONOTONIC, &begin);
 	for (;;) {
 		pid_t got = waitpid(pid, &status, WNOHANG);
 
@@ -51,8 +51,7 @@ static int wait_for(pid_t pid)
 			return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 		if (got < 0 && errno != EINTR)
 			return SIGKILL;
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		if (now.tv_sec - begin.tv_sec > TRY_SECONDS)
+		if (now_ns() - begin > TRY_NS)
 			kill(pid, SIGKILL);
 		nanosleep(&pause, NULL);
 	}

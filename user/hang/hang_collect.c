@@ -274,7 +274,7 @@ static int read_lock(struct hang_collect *s, struct hang_collect_answer *a,
 
 static void wait_until(uint64_t ns)
 {
-	uint64_t left = number_less(ns, clock_ns(CLOCK_MONOTONIC));
+	uint64_t left = number_less(ns, now_ns());
 	struct timespec t = { .tv_sec = (time_t)(left / 1000000000u),
 			      .tv_nsec = (long)(left % 1000000000u) };
 
@@ -360,7 +360,7 @@ static int look_twice(struct hang_collect *s, struct hang_collect_answer *a,
 	array_for_each (b, q->barriers, q->nbarriers)
 		stacks |= b->of_processes;
 	locks_forget(s->locks);
-	a->in.now_ns = clock_ns(CLOCK_MONOTONIC);
+	a->in.now_ns = now_ns();
 	for (i = 0; i < a->nprocesses && err != -ENOMEM; i++) {
 		struct hang_collect_process *p = &a->processes[i];
 
@@ -386,11 +386,11 @@ static int look_twice(struct hang_collect *s, struct hang_collect_answer *a,
 			return -ENOMEM;
 		slot += process->nreturns;
 	}
-	begun = clock_ns(CLOCK_MONOTONIC);
+	begun = now_ns();
 	each_thread(a, read_lock, s, q);
 	a->in.nthreads = 0;
 	wait_until(begun + LOOK_INTERVAL_NS);
-	a->interval_ns = clock_ns(CLOCK_MONOTONIC) - begun;
+	a->interval_ns = now_ns() - begun;
 	for (i = 0; i < a->nprocesses; i++)
 		if (a->processes[i].n &&
 		    snapshot_glance(a->processes[i].pid, a->processes[i].tids, a->processes[i].n,

@@ -175,7 +175,7 @@ void hang_collect_add_peers(struct hang_collect_answer *a)
 static uint64_t start_of(const struct snapshot_thread *t)
 {
 	long hz = sysconf(_SC_CLK_TCK);
-	uint64_t off = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC);
+	uint64_t off = clock_ns(CLOCK_BOOTTIME) - now_ns();
 
 	if (!t->start_ticks || hz <= 0)
 		return 0;

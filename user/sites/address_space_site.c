@@ -347,13 +347,13 @@ size_t site_function_len(const char *name)
  */
 static bool is_wrapper(const struct site_frame *f)
 {
-	const char *base = f->file ? strrchr(f->file, '/') : NULL;
+	const char *base = text_base_name(f->file);
 
 	/*
 	 * The name of an inlined template lacks its namespace, but the name of its header shows the
 	 * library.
 	 */
-	if (base && (!strcmp(base, "/condition_variable") || strstr(f->file, "/boost/thread/")))
+	if (base && (!strcmp(base, "condition_variable") || strstr(f->file, "/boost/thread/")))
 		return true;
 	return f->function && (strstr(f->function, "std::condition_variable") ||
 			       strstr(f->function, "std::_V2::condition") ||
