@@ -206,7 +206,7 @@ def test_limit_system(t):
 
 
 @paired
-def test_limit_meet(t):
+def test_limit_shared_barriers(t):
     """Processes that share barriers are detached together."""
     trace = t.trace([workload("gen"), "--processes", "2", "--threads", "1", "--work", "fixed:0=5us,1=5us",
                      "--duration", "3"], "--cost-limit", "0.5", "--hang", "0.7")
@@ -418,7 +418,7 @@ def test_limit_function_mixed(t):
     check_functions(trace, made, log, ["my_hot_barrier", "my_second_barrier"], cut=1)
 
 
-def check_allreduce_shed(t, mpi):
+def check_allreduce_detached(t, mpi):
     """MPI_Allreduce is hot, MPI_Barrier is not. Ranks cross barriers with each other, so all of them lose the same probes."""
     path, out = t.path(), t.path()
     # Two spinning ranks use both CPUs of a small machine, and 300,000 episodes per second wait until sbt-trace gets a CPU.
@@ -450,7 +450,7 @@ def test_limit_function_mpi(t):
     found = [mpi for mpi in MPIRUN if shutil.which(MPIRUN[mpi][0])]
     if not found:
         raise Skip("no mpirun")
-    check_allreduce_shed(t, found[0])
+    check_allreduce_detached(t, found[0])
 
 
 def test_limit_function_openmp(t):
@@ -499,7 +499,7 @@ def two_ways_forever(t):
     return t.start([workload("two_ways"), "--forever"], env=PASSIVE)
 
 
-def until_shed(tracer):
+def until_detached(tracer):
     try:
         wait_for("the hot ones are detached", lambda: "at the barriers of pthread" in tracer.process.err, 40)
     except Failure as failure:
@@ -510,7 +510,7 @@ def test_limit_part_own(t):
     """A process has probes of its own. Those of its hot barriers are detached."""
     target = two_ways_forever(t)
     tracer = t.attach("-p", str(target.pid), "--no-children", "--cost-limit", LIMIT)
-    until_shed(tracer)
+    until_detached(tracer)
     time.sleep(2)
     target.signal(15)
     made = json.loads(target.wait().out)
@@ -560,7 +560,7 @@ def test_limit_part_others(t):
     before.signal(15)
     before.wait()
     first = two_ways_forever(t)
-    until_shed(tracer)
+    until_detached(tracer)
     # Probes are removed soon, but not at once.
     time.sleep(1.5)
     second = t.start([workload("two_ways"), "--rounds", "20"], env=PASSIVE)

@@ -340,7 +340,7 @@ def test_hang_is_on_record(t):
 
 
 @paired
-def test_ranks_recorded_apart(t):
+def test_ranks_recorded_separately(t):
     """Each rank has its own recording, as if made on separate nodes. They are read as one run: every episode has both ranks."""
     name = t.path("rank")
     t.run([*MPIRUN["openmpi"], "-n", "2", "sh", "-c",
@@ -402,7 +402,7 @@ def test_beyond_the_end(t):
 
 
 @paired
-def test_window_in_a_meeting(t):
+def test_window_begins_in_an_episode(t):
     """On one CPU, a thread that departed arrives again before the other one has woken up. If an episode began before the
     window, its rest does not belong to the next episode."""
     recording = t.path()
@@ -452,7 +452,7 @@ def test_window_keeps_numbers(t):
 
 
 @paired
-def test_window_is_said(t):
+def test_window_is_reported(t):
     recording = t.path()
     t.sbt("record", "-q", "-o", recording, "-e", "page-faults", "--", *GEN)
     whole = report(t, recording)
@@ -467,7 +467,7 @@ def test_window_is_said(t):
 
 
 @paired
-def test_window_without_a_meeting(t):
+def test_window_without_an_episode(t):
     """Two of three threads have arrived. Nothing was lost there, and nothing is known."""
     recording = t.path()
     t.sbt("record", "-q", "-o", recording, "--", workload("gen"), "--threads", "3", "--rounds", "20", "--work",
@@ -486,7 +486,7 @@ def test_window_without_a_meeting(t):
     check_in("an empty window", "No thread crossed a barrier in that time.", empty)
 
 
-def test_rows_are_said(t):
+def test_rows_are_reported(t):
     recording = t.path()
     lu = [workload("lu"), "--size", "40", "--threads", "3", "--sleep-work", "1000"]
     t.sbt("record", "-q", "-o", recording, "--", *lu)

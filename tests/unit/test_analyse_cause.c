@@ -601,7 +601,7 @@ static void test_team_after_a_serial_part(void **state)
 }
 
 /* Thread 1 was delayed at a barrier that the other threads do not cross. */
-static void test_held_up_elsewhere(void **state)
+static void test_delayed_at_another_barrier(void **state)
 {
 	static const uint32_t pair[] = { 1, 3 };
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -1131,7 +1131,7 @@ int main(void)
 		cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_released_late),
 		cmocka_unit_test(test_team_after_a_serial_part),
-		cmocka_unit_test(test_held_up_elsewhere),
+		cmocka_unit_test(test_delayed_at_another_barrier),
 		cmocka_unit_test(test_mixed),
 		cmocka_unit_test(test_site),
 		cmocka_unit_test(test_largest_part),

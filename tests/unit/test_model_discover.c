@@ -788,7 +788,7 @@ static void test_many_functions(void **state)
 /*
  * Once all functions of a barrier are known, the threads of one episode may be in several of them.
  */
-static void test_meeting_of_two_functions(void **state)
+static void test_episode_in_two_functions(void **state)
 {
 	struct play *p = *state;
 
@@ -1767,7 +1767,7 @@ int main(void)
 		TEST(test_once),
 		TEST(test_error_is_undone),
 		TEST(test_many_functions),
-		TEST(test_meeting_of_two_functions),
+		TEST(test_episode_in_two_functions),
 		TEST(test_one_is_missing),
 		TEST(test_two_phases),
 		TEST(test_two_phases_late),

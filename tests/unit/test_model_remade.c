@@ -133,7 +133,7 @@ static void check(const struct meeting *m, const struct model_episode *ep)
 		assert_true(m->is_in[ep->members[i].tid]);
 }
 
-static void test_every_meeting_is_found(void **unused)
+static void test_every_episode_is_found(void **unused)
 {
 	static struct program p;
 	uint32_t k;
@@ -157,7 +157,7 @@ static void test_every_meeting_is_found(void **unused)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_every_meeting_is_found) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_every_episode_is_found) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ static struct model_team assert_team(const struct run *r, const struct model_cro
 	return team;
 }
 
-static void test_last_meeting(void **state)
+static void test_last_episode(void **state)
 {
 	struct model_crossing at = crossing(1, A, 0, 0, 0), other = crossing(1, B, 0, 0, 0);
 	struct run *r = *state;
@@ -150,7 +150,7 @@ static void test_shared(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		launched_test(test_last_meeting), launched_test(test_unknown_count),
+		launched_test(test_last_episode), launched_test(test_unknown_count),
 		launched_test(test_gone),	  launched_test(test_changes),
 		empty_run_test(test_shared),
 	};

@@ -56,7 +56,7 @@ static void meet(struct align *a, uint32_t clock, uint32_t tgid, uint32_t seq, u
  * and another arrives at 1,200 and leaves at 1,350 on the second. The offset is between -1,250 and
  * -800.
  */
-static void test_one_meeting(void **unused)
+static void test_one_episode(void **unused)
 {
 	struct align *a = align_new(2);
 	struct align_found found;
@@ -194,7 +194,7 @@ static void test_through_another(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_meeting),	cmocka_unit_test(test_random_runs),
+		cmocka_unit_test(test_one_episode),	cmocka_unit_test(test_random_runs),
 		cmocka_unit_test(test_not_counted),	cmocka_unit_test(test_contradiction),
 		cmocka_unit_test(test_through_another),
 	};
