@@ -12,7 +12,7 @@ struct play {
 	uint64_t waits; /* sum of waits in complete episodes, ns */
 	uint32_t barriers;
 	uint64_t latency; /* departure latency of thread 0, ns; the other threads leave at once */
-	struct meeting m;
+	struct made_episode m;
 };
 
 static void begin(struct play *p)
@@ -42,7 +42,7 @@ static void set(struct play *p, uint32_t barrier, uint32_t n, const uint32_t *th
 
 	for (uint32_t i = 0; i < n; i++)
 		from[i] = p->at[threads[i]];
-	meet_at(&p->m, barrier, n, threads, from, work);
+	cross_at(&p->m, barrier, n, threads, from, work);
 	for (uint32_t i = 0; i < n; i++) {
 		if (p->m.members[i].thread)
 			continue;

@@ -288,7 +288,7 @@ static void test_pair_of_known_code(void **state)
 
 	const struct discover_object o = last_object(p);
 
-	assert_int_equal(o.untold, 8);
+	assert_int_equal(o.unreported, 8);
 }
 
 /*
@@ -1206,7 +1206,7 @@ static void test_give_up(void **state)
 
 	const struct discover_object o = last_object(p);
 
-	assert_int_equal(o.untold, 2);
+	assert_int_equal(o.unreported, 2);
 }
 
 static void test_many_objects(void **state)

@@ -534,7 +534,7 @@ static void note_candidate(void *ctx, const struct discover_object *o)
 			note_split(c->remarks, o);
 		return;
 	}
-	if (o->echo && !o->untold && (o->echo_ns || o->verdict == DISCOVER_BARRIER)) {
+	if (o->echo && !o->unreported && (o->echo_ns || o->verdict == DISCOVER_BARRIER)) {
 		if (c->n++ < CANDIDATES_SHOWN)
 			(o->echo_ns ? note_echo_long : note_echo)(c->remarks, o);
 		return;
@@ -543,8 +543,8 @@ static void note_candidate(void *ctx, const struct discover_object *o)
 		c->n++;
 		return;
 	}
-	if ((o->verdict == DISCOVER_OPEN && o->rounds < 3) || (!o->rounds && !o->untold) ||
-	    (o->verdict == DISCOVER_OTHER && !o->untold))
+	if ((o->verdict == DISCOVER_OPEN && o->rounds < 3) || (!o->rounds && !o->unreported) ||
+	    (o->verdict == DISCOVER_OTHER && !o->unreported))
 		return;
 	if (c->n++ >= CANDIDATES_SHOWN)
 		return;
@@ -553,7 +553,7 @@ static void note_candidate(void *ctx, const struct discover_object *o)
 		remark_note(REMARK_HINT, "candidate", o->tgid,
 			    "process %u: %llu episodes at %s ended before it was known to be a "
 			    "barrier, and are not in the report",
-			    o->tgid, (unsigned long long)o->untold, text);
+			    o->tgid, (unsigned long long)o->unreported, text);
 	else if (o->members < 3)
 		remark_note(
 			REMARK_HINT, "candidate", o->tgid,
