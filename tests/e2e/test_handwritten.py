@@ -382,7 +382,7 @@ def test_monitor(t):
     named = t.trace([binary], "-b", "meet_all@all").barrier(family="user")
     check_equal("episodes, incomplete", (named["episodes"], named["incomplete"]), (60, 0))
     if "meet_all@all" not in hinted(trace):
-        print(f"found {found}; told: {told}")
+        print(f"found {found}; reported: {told}")
 
 
 ONE_BY_ONE = """

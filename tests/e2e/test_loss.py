@@ -126,7 +126,7 @@ def test_gone_and_shared_with_unknown_processes(t):
     for p in trace.processes():
         check_equal("lost in all", (p["unmet"], p["wait_ns"]), (50, None))
         check_in("verdict", "The waits there are unknown", p["verdict"])
-    check_in("said", "INCOMPLETE: 150 crossings of barriers that processes share", gone_before(t, "gen", *options, form=None))
+    check_in("reported", "INCOMPLETE: 150 crossings of barriers that processes share", gone_before(t, "gen", *options, form=None))
 
 
 def test_gone_and_shared_by_none(t):
