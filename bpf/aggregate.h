@@ -168,7 +168,7 @@ static __noinline __u32 open_episodes_find(struct sbt_thread *t, __u32 count, __
 		/* The barrier was initialized again, for another number of threads. */
 		bpf_map_delete_elem(&meetings_at, &key);
 	}
-	at = slot_take(&meetings_free, &nmeetings, SBT_SUM_MEETINGS);
+	at = slot_take(&meetings_free, &nobjects, SBT_SUM_OBJECTS);
 	m = bpf_map_lookup_elem(&meetings, &at);
 	if (!m)
 		return SBT_SUM_NONE;

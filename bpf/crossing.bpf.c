@@ -549,7 +549,7 @@ int barrier_made(struct pt_regs *ctx)
 }
 
 SEC("?uprobe")
-int barrier_made_untold(struct pt_regs *ctx)
+int barrier_made_unreported(struct pt_regs *ctx)
 {
 	stack_of_its_own(ctx, no_probe);
 	return barrier_init_note(ctx, false);

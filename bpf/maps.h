@@ -323,7 +323,7 @@ extern struct sbt_counts counts[SBT_COUNT_SLOTS];
 extern __u32 marks[SBT_MARKS];
 extern volatile __u32 ended;
 extern __u32 nsums; /* number of slots taken in `sums`, or more */
-extern __u32 nmeetings;
+extern __u32 nobjects;
 
 #define count_add(field, cpu, n) \
 	__sync_fetch_and_add(&counts[(cpu) & (SBT_COUNT_SLOTS - 1)].field, n)

@@ -86,7 +86,7 @@ int thread_regs(struct bpf_iter__task *ctx)
 	regs.switches = task->nvcsw + task->nivcsw;
 	from = user_regs(task);
 	/*
-	 * Registers that cannot be read stay 0. So a stack pointer of 0 tells user space that no
+	 * Registers that cannot be read stay 0. So a stack pointer of 0 shows user space that no
 	 * register could be read.
 	 */
 	if (from)

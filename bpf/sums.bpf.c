@@ -12,7 +12,7 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 __u32 nsums;
-__u32 nmeetings;
+__u32 nobjects;
 
 /*
  * Look up the data that the thread needs for its crossing, and keep them for the next crossing.

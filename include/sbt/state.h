@@ -780,16 +780,16 @@ struct sbt_forked {
 /* --- sums kept in the kernel (--aggregate) ---------------------------------------------------- */
 
 /* Buckets of log-2 histograms. The last one includes everything longer than 39 hours. */
-#define SBT_SUM_BUCKETS	 48
-#define SBT_SUM_MEETINGS 16384 /* maximum number of barrier objects */
-#define SBT_SUM_PLACES	 16384 /* maximum number of pairs of a thread and a call site */
+#define SBT_SUM_BUCKETS 48
+#define SBT_SUM_OBJECTS 16384 /* maximum number of barrier objects */
+#define SBT_SUM_PLACES	16384 /* maximum number of pairs of a thread and a call site */
 /* Number of barrier objects that a thread finds without searching a hash map; a power of two. */
-#define SBT_SUM_KEPT	 4
+#define SBT_SUM_KEPT	4
 /* number of call sites that a thread finds without searching a hash map; a power of two */
-#define SBT_SUM_NEAR	 8
+#define SBT_SUM_NEAR	8
 /* Number of episodes of one object for which times are kept at the same time; a power of two. */
-#define SBT_SUM_OPEN	 8
-#define SBT_SUM_NONE	 0xffffffff
+#define SBT_SUM_OPEN	8
+#define SBT_SUM_NONE	0xffffffff
 
 /* Sums of a quantity in ns. */
 struct sbt_sum {
@@ -1044,7 +1044,7 @@ struct sbt_counts {
 	 * Crossings of last arrivers that never departed: their call site would be known only at
 	 * the departure.
 	 */
-	__u64 lost_untold;
+	__u64 lost_unreported;
 	/*
 	 * Time (ns) that the BPF programs took to account for switches and wake-ups of traced
 	 * threads, in those runs that were measured: one in SBT_TIMED_EACH.

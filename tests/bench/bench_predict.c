@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 /*
  * Measure the cost of the prediction: events per second of the simulator. Usage: bench_predict
- * [THREADS [MEETINGS]]; prints one line for each kind of load. "bench_predict shapes" prints the
+ * [THREADS [EPISODES]]; prints one line for each kind of load. "bench_predict shapes" prints the
  * speedups of the programs in tests/unit/test_predict_gen.h, so that people can compare them with
  * the figures of the paper that is named there.
  */
@@ -25,14 +25,14 @@ static double now(void)
  * Make an input in which threads cross a barrier repeatedly, after work of random length. If
  * @reads, each thread also reads data of its neighbour.
  */
-static int load(uint32_t threads, uint32_t meetings, bool reads, struct predict_input *out)
+static int load(uint32_t threads, uint32_t episodes, bool reads, struct predict_input *out)
 {
 	uint64_t x = 88172645463325252ull;
 	struct gen g;
 	uint32_t k, i;
 
 	gen_begin(&g, threads);
-	for (k = 0; k < meetings; k++) {
+	for (k = 0; k < episodes; k++) {
 		for (i = 0; i < threads; i++) {
 			x ^= x << 13;
 			x ^= x >> 7;
@@ -67,17 +67,17 @@ static int measure(const char *what, const struct predict_input *in, const char 
 	return 0;
 }
 
-static int bench(uint32_t threads, uint32_t meetings)
+static int bench(uint32_t threads, uint32_t episodes)
 {
 	struct predict_input in;
 	int bad;
 
-	bad = load(threads, meetings, false, &in);
+	bad = load(threads, episodes, false, &in);
 	bad = bad || measure("barriers", &in, "laptop", threads);
 	bad = bad || measure("barriers", &in, "laptop", threads > 4 ? threads / 4 : 1);
 	bad = bad || measure("barriers", &in, "distributed", threads);
 	predict_input_free(&in);
-	bad = bad || load(threads, meetings / 4, true, &in);
+	bad = bad || load(threads, episodes / 4, true, &in);
 	bad = bad || measure("barriers and data", &in, "distributed", threads);
 	predict_input_free(&in);
 	return bad;
@@ -199,13 +199,13 @@ static int shapes(void)
 
 int main(int argc, char **argv)
 {
-	uint32_t threads = 32, meetings = 200000;
+	uint32_t threads = 32, episodes = 200000;
 
 	if (argc > 1 && !strcmp(argv[1], "shapes"))
 		return shapes();
 	if (argc > 1)
 		threads = (uint32_t)strtoul(argv[1], NULL, 0);
 	if (argc > 2)
-		meetings = (uint32_t)strtoul(argv[2], NULL, 0);
-	return threads && meetings ? bench(threads, meetings) : 2;
+		episodes = (uint32_t)strtoul(argv[2], NULL, 0);
+	return threads && episodes ? bench(threads, episodes) : 2;
 }

@@ -40,7 +40,7 @@ def say(text, figure, bound=None, unit=""):
 
 
 class Holder:
-    """A program that attaches probes and keeps them until it is told to end."""
+    """A program that attaches probes and keeps them until it is asked to end."""
 
     def __init__(self, argv, ready, stream="stdout", **kwargs):
         self.p = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,

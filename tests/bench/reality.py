@@ -179,9 +179,9 @@ def bench_reality():
 # Smaller differences are not ranked: recordings of one program differ by half of this from time to time.
 NEAR = 0.08
 # A program on the sibling hyperthread, or one that uses the same caches, makes a CPU up to 1.8 times slower here, for seconds.
-# If a shortest time was reached MET times, to within NEAR, it is the program's own. APART: if the two recordings differ more in
+# If a shortest time was reached REACHED times, to within NEAR, it is the program's own. APART: if the two recordings differ more in
 # their ratio of predicted to measured time on one CPU, one of them was recorded with less than a whole core.
-MET = 3
+REACHED = 3
 APART = 0.25
 
 RANKED_THREADS = (2, 3, 4, 6, 8)
@@ -191,7 +191,7 @@ WEIGHT = 16
 
 
 def settled(times):
-    return sorted(times)[MET - 1] <= min(times) * (1 + NEAR)
+    return sorted(times)[REACHED - 1] <= min(times) * (1 + NEAR)
 
 
 def more_than_noise(a, b):
@@ -217,12 +217,12 @@ def ranking(measured, predictions, alone, others):
     can be determined, and whether it is as predicted. @alone: for both, predicted time on one CPU divided by the measured
     time. @others: share of the CPUs that others used."""
     if others > OTHERS or not all(settled(t) for t in (*measured, *predictions)):
-        return "disturbed, cannot be told", False, True
+        return "disturbed, unknown", False, True
     if max(alone) / min(alone) > 1 + APART:
-        return "recorded with less of a CPU than measured, cannot be told", False, True
+        return "recorded with less of a CPU than measured, unknown", False, True
     if not more_than_noise(*measured):
         tie = all(sign(min(a), min(b)) == 0 for a, b in (measured, predictions))
-        return "as near as noise, " + ("as predicted" if tie else "cannot be told"), tie, True
+        return "as near as noise, " + ("as predicted" if tie else "unknown"), tie, True
     slower = min(measured[0]) < min(measured[1])
     same = (min(predictions[0]) < min(predictions[1])) == slower
     return "%s slower, %s" % ("dealt out is" if slower else "blocks are", "as predicted" if same else "NOT AS PREDICTED"), \
@@ -285,7 +285,7 @@ def bench_ranking():
         rank("cyclic", 2, 1024, 11, cpus, machine, 0)
     told = [f for f in found if f[3]]
     wrong = [f[:3] for f in told if not f[4]]
-    print("rankings that could be told: %d of %d; predicted otherwise: %d  (wanted: 0)" %
+    print("known rankings: %d of %d; predicted otherwise: %d  (wanted: 0)" %
           (len(told), len(found), len(wrong)))
     if wrong:
         sys.exit("LU's ranking is another than predicted with (size, threads, CPUs): %r" % wrong)

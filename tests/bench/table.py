@@ -321,8 +321,8 @@ def estimates(result):
         result["estimates"].append(row)
         print("    %-30s of %8.1f us: estimated %6.2f us, measured %6.2f us (%6.2f to %6.2f): %s" %
               (title, row["round_ns"] / 1000, said / 1000, real["median"] / 1000, real["from"] / 1000, real["to"] / 1000,
-               "said to be rough" if row["rough"] else
-               "%.2f times  (wanted: 0.67 to 1.5)" % row["ratio"] if row["ratio"] else "less than can be told"), flush=True)
+               "reported as rough" if row["rough"] else
+               "%.2f times  (wanted: 0.67 to 1.5)" % row["ratio"] if row["ratio"] else "less than can be measured"), flush=True)
 
 
 # --- after work that fills the caches ----------------------------------------------------------------------------

@@ -100,7 +100,7 @@ def take_turns(ways, starts, turns):
         print("a start is made again: %d crossings were lost, for others had the CPUs" % lost, flush=True)
         again += 1
         if again > starts:
-            raise RuntimeError("others have the CPUs: nothing can be said")
+            raise RuntimeError("other programs use the CPUs: nothing can be measured")
     return all_rows
 
 

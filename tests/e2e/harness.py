@@ -126,7 +126,7 @@ def check_last(result, what="last thread wrong", rivals=0):
     at the barrier arrives later than its log says. rivals: episodes that are reported as having another possible last
     arriver."""
     check(result["last_wrong"] <= rivals + 1 + result["last_checked"] // 200,
-          f"{what}: {result['last_wrong']} of {result['last_checked']}, {rivals} said to be doubtful")
+          f"{what}: {result['last_wrong']} of {result['last_checked']}, {rivals} reported as doubtful")
 
 
 def check_waits(result, error, what="error of the cumulative wait"):

@@ -212,7 +212,7 @@ def test_unloaded_unseen(t):
     """A library that could not be examined gets no name, in particular not that of the previous library. A message says so."""
     trace = trace_blindfolded(t, "--aggregate")
     check_equal("episodes", episodes_by_function(trace), {"bar_wait": 200, None: 100})
-    check_equal("said", [f["figure"] for f in trace.all("finding") if f["kind"] == "site_unknown"], [200])
+    check_equal("reported", [f["figure"] for f in trace.all("finding") if f["kind"] == "site_unknown"], [200])
 
 
 def test_never_left(t):
@@ -287,7 +287,7 @@ def test_exec_on_the_way_out(t):
 
 def test_other_families_are_named(t):
     trace = t.trace([workload("gen_gomp"), "--threads", "2", "--rounds", "10"], "--aggregate")
-    check_all_in("said", ("are not in this report", "gomp"), trace.result.err)
+    check_all_in("reported", ("are not in this report", "gomp"), trace.result.err)
     check_equal("crossings", trace.end["crossings"], 0)
     check_equal("left out", (trace.end["left_out"], trace.end["complete"]), ("gomp", False))
     check_in("explained", "has functions of gomp, which --aggregate omits", trace.result.err)

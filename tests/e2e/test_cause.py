@@ -123,7 +123,7 @@ def late(t, mode, *options, rounds=ROUNDS, **more):
     check_equal("states", {e["state"] for e in episodes}, {"complete"})
     # The limit is the kernel's own account, which it keeps in ticks.
     claimed = sum(m["stolen_ns"] or 0 for m in trace.barrier()["threads"])
-    check_between("what the host is said to have taken", claimed, 0, harness.stolen_ns() - before + 40_000_000)
+    check_between("steal time as reported", claimed, 0, harness.stolen_ns() - before + 40_000_000)
     return trace, episodes, log
 
 
@@ -235,7 +235,7 @@ def check_all(trace, episodes, log, mode, culprit=(), stack=None):
     lasts = [(n, log.late[n]) for n in range(rounds) if log.last(n) == log.late.get(n) and
              max(episodes[n]["threads"], key=lambda m: m["arrive_ns"])["tid"] != log.late[n]]
     # A thread that loses its CPU between reading its clock and the barrier arrives later than it knows.
-    check(len(lasts) <= 0.01 * rounds, f"another one came last: {lasts[:5]}")
+    check(len(lasts) <= 0.01 * rounds, f"another thread arrived last: {lasts[:5]}")
     check_site(trace, PART_OF[mode], rounds, culprit)
     return trace, episodes, log
 
@@ -725,7 +725,7 @@ def test_stopped(t):
     program = t.start([workload("held"), "nap", "250"])
     tracer = t.attach("-p", str(program.pid), "-W")
     # Nothing is known of a phase if its start was not traced.
-    wait_for("its meetings are seen", lambda: os.path.exists(tracer.path) and
+    wait_for("its episodes are seen", lambda: os.path.exists(tracer.path) and
              '"type":"episode"' in pathlib.Path(tracer.path).read_text(encoding="utf-8"))
     for _ in range(3):
         time.sleep(0.15)
@@ -742,4 +742,4 @@ def test_stopped(t):
     check_between("stopped", blocked["other"], 0.5e9, 0.7e9)
     check_between("asleep", blocked["sleep"], naps * 12e6 * 0.9 - 0.6e9, naps * 12e6 * 1.1)
     texts = [said(e["cause"]) for e in trace.all("episode") if e.get("cause")]
-    check(any("it was stopped by a signal" in text for text in texts), f"not said: {texts[:2]}")
+    check(any("it was stopped by a signal" in text for text in texts), f"not reported: {texts[:2]}")

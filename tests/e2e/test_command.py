@@ -213,7 +213,7 @@ def test_exec_at_once_from_a_library(t):
     check_equal("functions", {b["function"] for b in named} - {"bar_wait"}, set())
     check_equal("modules", {os.path.basename(b["module"]) for b in named} - {"libbar.so"}, set())
     said = [f["figure"] for f in trace.all("finding") if f["kind"] == "site_unknown"]
-    check_equal("said", said, [30] * (200 - len(named)))
+    check_equal("reported", said, [30] * (200 - len(named)))
 
 
 def test_spawn_static(t):
@@ -426,7 +426,7 @@ def test_held_is_not_its_own(t):
         trace = t.trace([workload(name), *arguments], "-W")
         first = trace.all("episode")[0]
         main = [m for m in first["threads"] if m["index"] == 0]
-        check_equal(f"{how}: first threads in the first meeting", len(main), 1)
+        check_equal(f"{how}: first threads in the first episode", len(main), 1)
         blocked = main[0]["blocked_ns"]
         check_between(f"{how}: blocked by something else", blocked["other"], 0, 1e6)
         check_between(f"{how}: unattributed", main[0]["unattributed_ns"], 0, 1e6)

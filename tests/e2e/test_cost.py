@@ -24,7 +24,7 @@ def cold(t, us, size, *options):
 def check_price(what, added, said):
     # The benchmark (tests/bench/run.py table) requires a factor of 1.5. Here other programs may use the CPUs or the caches in
     # one of the two runs, and a factor of 3 has occurred.
-    check_between(f"{what}: said to be {said:.0f} ns, measured {added:.0f} ns", said / added, 0.25, 4)
+    check_between(f"{what}: reported as {said:.0f} ns, measured {added:.0f} ns", said / added, 0.25, 4)
 
 
 def test_back_to_back(t):
@@ -80,7 +80,7 @@ def test_of_running(t):
     trace = t.trace(work, "-W", "-e", "task-clock,page-faults")
     p, end = trace.process(comm="bench_phases"), trace.end
     waited = sum(thread["runq_ns"] for thread in p["threads"])
-    check(p["cost_taken_ns"] > 0, "sbt-trace is said to have needed no CPU")
+    check(p["cost_taken_ns"] > 0, "sbt-trace is reported to have needed no CPU")
     check(p["cost_taken_ns"] <= end["tracer_cpu_ns"], f"longer than it ran: {p['cost_taken_ns']}, {end}")
     check(p["cost_ns"] > p["crossing_cost_ns"] * p["crossings"] + 0.99 * cpus * p["cost_taken_ns"],
           f"not in the cost: {p['cost_ns']}, {p['cost_taken_ns']}")

@@ -190,7 +190,7 @@ def test_processes_share_it_with_musl(t):
         # Efficiencies are then upper limits.
         marks = {p["untraced"] for p in trace.processes()} | {g["untraced"] for g in trace.all("group")}
         check("pthread_cond_wait" in marks, f"marked: {marks}")
-        check(not any(x["verdict"].startswith("Balanced") for x in trace.all("group")), "said to be balanced")
+        check(not any(x["verdict"].startswith("Balanced") for x in trace.all("group")), "reported as balanced")
         check_equal("complete", trace.end["complete"], False)
 
 
@@ -216,7 +216,7 @@ def test_parts_do_not_reach_back(t):
         for thread in episode["threads"]:
             if thread["oncpu_ns"] is None:
                 continue
-            check(n > 0, f"parts of the first meeting: {thread}")
+            check(n > 0, f"parts of the first episode: {thread}")
             known += 1
             parts = [thread["oncpu_ns"], thread["runq_ns"], thread["unattributed_ns"],
                      *thread["blocked_ns"].values()]
@@ -376,7 +376,7 @@ def test_strangers_pay_nothing(t):
     time.sleep(0.3)
     t.trace([workload("gen_cond"), *WORK, "--threads", "4", "--rounds", "100", "--kind",
              "generation"])
-    check("[uprobes]" not in read_text(f"/proc/{stranger.pid}/maps", errors="replace"), "a stranger met a probe")
+    check("[uprobes]" not in read_text(f"/proc/{stranger.pid}/maps", errors="replace"), "a stranger has a probe")
     stranger.popen.terminate()
 
 

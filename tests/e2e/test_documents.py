@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""The commands that the documents tell a reader to run, run as they stand there, and output that varies from run to run."""
+"""The commands that the documents ask a reader to run, run as they stand there, and output that varies from run to run."""
 
 import os
 import re

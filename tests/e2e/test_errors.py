@@ -140,7 +140,7 @@ def test_full_disk_from_the_beginning(t):
     """The full disk ends tracing before any thread has arrived at a barrier. This says nothing about the program."""
     gen = t.gen("--threads", "2", "--rounds", "1000", wait=True)
     result = t.sbt("-o", "/dev/full", "-p", str(gen.pid), rc=1)
-    check_equal("said", result.err, "sbt-trace: cannot write /dev/full: No space left on device; the report is not complete\n")
+    check_equal("reported", result.err, "sbt-trace: cannot write /dev/full: No space left on device; the report is not complete\n")
     gen.begin()
     check_equal("gen", gen.wait().rc, 0)
 
@@ -247,7 +247,7 @@ def by_signal(number, *options):
         trace = tracer.stop(number, timeout=10)
         check(code_of(gen.pid) == before, "code bytes are not restored")
         check(trace.end["episodes"] >= 0, "no report")
-        check(not trace.process()["exited"], "the target is said to have exited")
+        check(not trace.process()["exited"], "the target is reported as exited")
         unharmed(gen.pid)
         good_end(gen)
     return test

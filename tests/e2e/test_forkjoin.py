@@ -109,7 +109,7 @@ def test_no_rounds(t):
 
 def test_rounds_of_all_kinds(t):
     for way in ("logger", "shuffled", "nested", "several", "timed", "unequal", "cancelled",
-                "meeting", "spread"):
+                "barrier", "spread"):
         rounds_of(t, way)
 
 
@@ -122,7 +122,7 @@ def test_the_creator_last(t):
 
 
 def test_with_another_barrier(t):
-    trace = rounds_of(t, "meeting")
+    trace = rounds_of(t, "barrier")
     found = [b for b in trace.barriers() if b["family"] == "pthread"]
     check_equal("at the barrier", sum(b["episodes"] for b in found), 3 * 40)
     check_equal("incomplete", trace.end["incomplete"], 0)

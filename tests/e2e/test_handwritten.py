@@ -187,7 +187,7 @@ def test_start_signal_is_no_barrier(t):
         check_in("stderr", "candidate", trace.result.err)
 
 
-def test_meeting_in_two_functions_is_told(t):
+def test_episode_in_two_functions_is_reported(t):
     """One thread is always in another function than the others: no barrier is claimed, and the report says so."""
     trace, found, _ = run(t, "hand_written", "mixed", 4, 100)
     check(not found or sums(found) == (100, 0), f"{sums(found)} episodes")
@@ -280,7 +280,7 @@ int main(int argc, char **argv)
 """
 
 
-def test_arrival_and_wait_apart(t):
+def test_separate_arrival_and_wait(t):
     """Arrival and wait are functions that are called separately. This is reported for any last arriver, and if the hint names
     functions, they are right."""
     source = t.path("apart.c")
@@ -382,7 +382,7 @@ def test_monitor(t):
     named = t.trace([binary], "-b", "meet_all@all").barrier(family="user")
     check_equal("episodes, incomplete", (named["episodes"], named["incomplete"]), (60, 0))
     if "meet_all@all" not in hinted(trace):
-        print(f"found {found}; told: {told}")
+        print(f"found {found}; reported: {told}")
 
 
 ONE_BY_ONE = """
@@ -441,7 +441,7 @@ def test_woken_one_by_one(t):
             check_hint(t, [binary, str(threads), str(late)], threads, 60, tries=3)
 
 
-def told_of_semaphores(t, build, kind, threads, late):
+def reports_of_semaphores(t, build, kind, threads, late):
     """Return the names in the hints. If there is no name, check that the candidate is reported all the same."""
     trace = t.trace([workload(build), kind, str(threads), "60", str(late)])
     check_equal("barriers without the hint", trace.barriers(), [])
@@ -452,8 +452,8 @@ def told_of_semaphores(t, build, kind, threads, late):
 
 
 def check_turnstiles(t, build, kind, threads, late, names):
-    told, rules = told_of_semaphores(t, build, kind, threads, late)
-    check(told, f"{build} {kind} {threads} {late}: nothing is told")
+    told, rules = reports_of_semaphores(t, build, kind, threads, late)
+    check(told, f"{build} {kind} {threads} {late}: nothing is reported")
     check_equal(f"{build} {kind} {threads} {late}: hints", sorted(rules), sorted(names))
     for rule in rules:
         named = t.trace([workload(build), kind, str(threads), "60", str(late)], "-b", rule)
@@ -482,8 +482,8 @@ def test_turnstiles_without_a_name(t):
     """A function that ends with a jump to the wait itself, and a pool's start: both are reported, without a command that would
     not work."""
     for build, kind in (("turnstiles", "posts"), ("turnstiles", "pool"), ("turnstiles-O0", "pool")):
-        told, rules = told_of_semaphores(t, build, kind, 4, -1)
-        check(told and not rules, f"{build} {kind}: told {told}, hints {rules}")
+        told, rules = reports_of_semaphores(t, build, kind, 4, -1)
+        check(told and not rules, f"{build} {kind}: reported {told}, hints {rules}")
 
 
 POOL = """
@@ -506,7 +506,7 @@ def test_locks_of_an_interpreter_are_none(t):
 def test_semaphore_that_is_a_lock(t):
     for build in ("turnstiles", "turnstiles-O0"):
         for threads, late in ((3, 0), (4, -1), (8, -1)):
-            check_equal(f"{build} {threads} {late}", told_of_semaphores(t, build, "lock", threads, late), ([], []))
+            check_equal(f"{build} {threads} {late}", reports_of_semaphores(t, build, "lock", threads, late), ([], []))
 
 
 PYTHON = """

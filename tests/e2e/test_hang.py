@@ -215,7 +215,7 @@ def test_healthy(t):
     pids = {kind: of(kind)[0] for kind in ("slow", "slow-lock", "give-way")}
     for kind, pid in pids.items():
         told = [r for r in trace.all("hang") if r["pid"] == pid]
-        check(told, f"nothing was said of {kind}")
+        check(told, f"nothing was reported for {kind}")
         for record in told:
             check(record["verdict"] not in FALSE, f"{kind}: {record}")
             check_equal(f"cycle of {kind}", record["cycle"] or [], [])

@@ -75,7 +75,7 @@ def test_unloaded_unseen(t):
     message says so."""
     trace = trace_blindfolded(t)
     check_equal("episodes", episodes_by_function(trace), {"bar_wait": 100, None: 200})
-    check_equal("said", [f["figure"] for f in trace.all("finding") if f["kind"] == "site_unknown"], [400])
+    check_equal("reported", [f["figure"] for f in trace.all("finding") if f["kind"] == "site_unknown"], [400])
 
 
 def test_inlined_sites(t):
@@ -245,7 +245,7 @@ def test_rotating(t):
     barrier, process = trace.barrier(), trace.process()
     check_equal("pattern", barrier["pattern"], "rotating")
     for m in barrier["threads"]:
-        check_between(f"{m['comm']} came last", m["last"], 17, 23)
+        check_between(f"{m['comm']} arrived last", m["last"], 17, 23)
     # Each thread is late in a quarter of the phases: mean 1.5 of 4.5 ms.
     check_between("serialisation", process["efficiency"]["serialisation"], 0.25, 0.45)
     # All threads have the same total work, unless other load delayed one of them.

@@ -231,7 +231,7 @@ def copy_code(target, tracer, said):
     library = library_of(target.pid)
     wait_for_probe(target.pid, library, function_at(library, "pthread_barrier_wait"))
     target.write(b"\n")
-    wait_for("what was copied is said", lambda: said in tracer.err or not target.alive())
+    wait_for("what was copied is reported", lambda: said in tracer.err or not target.alive())
     target.write(b"\n")
 
 
@@ -296,7 +296,7 @@ def test_emulated_stranger_with_barriers(t):
     said = "in every process that ran the probed files"
     trace = t.attach("-p", str(target.pid), "--no-children", form=None)
     under_emulators(t, [workload("gen"), "--threads", "2", "--rounds", "5"], "traced without children")
-    check(said not in " ".join(trace.stop().split()), "probes are said to be in all processes")
+    check(said not in " ".join(trace.stop().split()), "probes are reported in all processes")
     trace = t.attach("-p", str(target.pid), form=None)
     check_in("the report", said, " ".join(trace.stop().split()))
 

@@ -86,14 +86,14 @@ def test_limit_calm(t):
     check_equal("exited", p["exited"], True)
 
 
-def check_recorded(t, printed, tape, beside, said, predicted):
-    """Check that a report of the recording is the same. A comparison with @beside prints @said, and a prediction @predicted."""
+def check_recorded(t, printed, tape, beside, compared, predicted):
+    """Check that a report of the recording is the same. A comparison with @beside prints @compared, and a prediction @predicted."""
     text = t.path()
     check_equal("exit status of report", t.sbt("report", "-o", text, tape).rc, 0)
     check_equal("report", read_text(text), printed)
-    check_in("diff", f"{said} because of --cost-limit", " ".join(t.sbt("diff", beside, tape).out.split()))
+    check_in("diff", f"{compared} because of --cost-limit", " ".join(t.sbt("diff", beside, tape).out.split()))
     check_in("predict", f"{predicted} (--cost-limit)", " ".join(t.sbt("predict", tape).out.split()))
-    check_in("series", f"{said} (--cost-limit)", " ".join(t.sbt("series", beside, tape).out.split()))
+    check_in("series", f"{compared} (--cost-limit)", " ".join(t.sbt("series", beside, tape).out.split()))
 
 
 @paired
@@ -206,7 +206,7 @@ def test_limit_system(t):
 
 
 @paired
-def test_limit_meet(t):
+def test_limit_shared_barriers(t):
     """Processes that share barriers are detached together."""
     trace = t.trace([workload("gen"), "--processes", "2", "--threads", "1", "--work", "fixed:0=5us,1=5us",
                      "--duration", "3"], "--cost-limit", "0.5", "--hang", "0.7")
@@ -275,7 +275,7 @@ def check_part(trace, made, low, family="pthread", beside=(), cut=0, cold="gomp"
     check(detached["shed_cost"] > detached["shed_limit"], f"detached below the limit: {detached}")
     check_equal("processes detached by the cost limit", trace.end["shed"], 0)
     check_equal("end.shed_parts", trace.end["shed_parts"], 1)
-    check(trace.barriers(family=family), "nothing of the hot ones is told")
+    check(trace.barriers(family=family), "nothing about the hot ones is reported")
     for b in trace.barriers(family=family):
         check_equal("shed_ns of a hot one", b["shed_ns"], detached["shed_ns"])
         check_between("incomplete", b["incomplete"], 0, cut)
@@ -286,7 +286,7 @@ def check_part(trace, made, low, family="pthread", beside=(), cut=0, cold="gomp"
     seen = trace.crossings(family=family)
     check_between("hot crossings seen", seen, before[-1], later[0])
     # For OpenMP, the end of the region counts as well.
-    check_equal("meetings at the cold ones", trace.episodes(family=cold), 2 * made["rounds"] + (cold == "gomp"))
+    check_equal("episodes at the cold ones", trace.episodes(family=cold), 2 * made["rounds"] + (cold == "gomp"))
     for b in trace.barriers(family=cold):
         check_equal("shed_ns of a cold one", b["shed_ns"], None)
         check_equal("shed_beside_ns", b["shed_beside_ns"], detached["shed_ns"])
@@ -393,7 +393,7 @@ def check_functions(trace, made, log, names, cut=0):
     check(before and len(later) > 50, f"detached before or after all: {detached}, {made['ended_ns'][0]}")
     # Calls are counted in units of fifty.
     check_between("hot crossings seen", sum(b["crossings"] for b in hot), before[-1], later[0] + 100)
-    check_between("hot meetings cut in two", sum(b["incomplete"] for b in hot), 0, cut)
+    check_between("hot episodes cut in two", sum(b["incomplete"] for b in hot), 0, cut)
     check_equal("abandoned", p["abandoned"], 0)
     trace.nothing_lost()
     check_equal("hangs", false_hangs(trace), [])
@@ -418,7 +418,7 @@ def test_limit_function_mixed(t):
     check_functions(trace, made, log, ["my_hot_barrier", "my_second_barrier"], cut=1)
 
 
-def check_allreduce_shed(t, mpi):
+def check_allreduce_detached(t, mpi):
     """MPI_Allreduce is hot, MPI_Barrier is not. Ranks cross barriers with each other, so all of them lose the same probes."""
     path, out = t.path(), t.path()
     # Two spinning ranks use both CPUs of a small machine, and 300,000 episodes per second wait until sbt-trace gets a CPU.
@@ -450,7 +450,7 @@ def test_limit_function_mpi(t):
     found = [mpi for mpi in MPIRUN if shutil.which(MPIRUN[mpi][0])]
     if not found:
         raise Skip("no mpirun")
-    check_allreduce_shed(t, found[0])
+    check_allreduce_detached(t, found[0])
 
 
 def test_limit_function_openmp(t):
@@ -499,7 +499,7 @@ def two_ways_forever(t):
     return t.start([workload("two_ways"), "--forever"], env=PASSIVE)
 
 
-def until_shed(tracer):
+def until_detached(tracer):
     try:
         wait_for("the hot ones are detached", lambda: "at the barriers of pthread" in tracer.process.err, 40)
     except Failure as failure:
@@ -510,7 +510,7 @@ def test_limit_part_own(t):
     """A process has probes of its own. Those of its hot barriers are detached."""
     target = two_ways_forever(t)
     tracer = t.attach("-p", str(target.pid), "--no-children", "--cost-limit", LIMIT)
-    until_shed(tracer)
+    until_detached(tracer)
     time.sleep(2)
     target.signal(15)
     made = json.loads(target.wait().out)
@@ -519,7 +519,7 @@ def test_limit_part_own(t):
     at = p["sheds"][0]["shed_ns"] + trace.session["clock_start_ns"]
     begin = trace.session["clock_start_ns"]
     seen = sum(ended > begin for ended in made["ended_ns"])
-    check_between("meetings of OpenMP's", trace.episodes(family="gomp"), 2 * seen - 3, 2 * seen + 1)
+    check_between("episodes of OpenMP", trace.episodes(family="gomp"), 2 * seen - 3, 2 * seen + 1)
     check(sum(ended > at for ended in made["ended_ns"]) > 20, "hardly anything came after")
     check_equal("abandoned", p["abandoned"], 0)
     check_equal("lost", p["lost"], 0)
@@ -560,7 +560,7 @@ def test_limit_part_others(t):
     before.signal(15)
     before.wait()
     first = two_ways_forever(t)
-    until_shed(tracer)
+    until_detached(tracer)
     # Probes are removed soon, but not at once.
     time.sleep(1.5)
     second = t.start([workload("two_ways"), "--rounds", "20"], env=PASSIVE)
@@ -574,7 +574,7 @@ def test_limit_part_others(t):
                 [("pthread", first.pid)])
     check_equal("when", late[0]["shed_ns"], begun[0]["shed_ns"])
     # The end of the only region may be missed if the program was found while the region ran.
-    check_between("its meetings of OpenMP's", trace.episodes(pid=second.pid, family="gomp"), 2 * 20,
+    check_between("its episodes of OpenMP", trace.episodes(pid=second.pid, family="gomp"), 2 * 20,
                   2 * 20 + 1)
     check_equal("its others", trace.barriers(pid=second.pid, family="pthread"), [])
     check_equal("processes detached by the cost limit", trace.end["shed"], 0)

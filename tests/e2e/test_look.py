@@ -214,7 +214,7 @@ def test_look_many(t):
     # Threads at the same position are reported together.
     check(re.search(r"^    threads (\d+ \S.*, ){4}\d+ .*:\n?.* blocked on sleep of 1000 s$",
                     re.sub(r"\n {8}(?! *at )", " ", text.out), re.M),
-          f"five sleepers are not told together: {text.out[:3000]}")
+          f"five sleepers are not reported together: {text.out[:3000]}")
     # Measure the CPU time of everything that sbt-trace starts, because the elapsed time depends on other programs.
     used = []
     for _ in range(5):

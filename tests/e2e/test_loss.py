@@ -56,7 +56,7 @@ def lossy_but_true(trace, log, **options):
                 len(trace.all("episode")) - len(complete))
 
 
-def told_of_shared_memory():
+def reports_shared_memory():
     """Return whether the kernel can report the memory in which a barrier was made. It can from 5.17 on (bpf_find_vma)."""
     return tuple(map(int, re.match(r"(\d+)\.(\d+)", os.uname().release).groups())) >= (5, 17)
 
@@ -90,7 +90,7 @@ def test_gone_before_it_was_looked_at(t):
     episodes = trace.all("episode")
     check_equal("crossings", sum(len(e["threads"]) for e in episodes), 2 * 3 * 50)
     check_equal("called complete", {len(e["threads"]) for e in episodes if e["state"] == "complete"} - {6}, set())
-    if told_of_shared_memory():
+    if reports_shared_memory():
         check_equal("episodes", (len(episodes), trace.end["episodes"], trace.end["unmet"]), (50, 50, 0))
         check_equal("groups", len(trace.all("group")), 1)
     else:
@@ -100,7 +100,7 @@ def test_gone_before_it_was_looked_at(t):
 def shared_at_one_address(trace):
     pairs = sorted(tuple(map(int, line.split()[1:])) for line in trace.said.splitlines() if line.startswith("pair"))
     met = sorted(tuple(sorted(m["tid"] for m in e["threads"])) for e in trace.all("episode") if e["state"] == "complete")
-    if told_of_shared_memory():
+    if reports_shared_memory():
         trace.nothing_lost()
         check_equal("pairs in episodes", met, sorted(20 * [tuple(sorted(pair)) for pair in pairs]))
     else:
@@ -126,7 +126,7 @@ def test_gone_and_shared_with_unknown_processes(t):
     for p in trace.processes():
         check_equal("lost in all", (p["unmet"], p["wait_ns"]), (50, None))
         check_in("verdict", "The waits there are unknown", p["verdict"])
-    check_in("said", "INCOMPLETE: 150 crossings of barriers that processes share", gone_before(t, "gen", *options, form=None))
+    check_in("reported", "INCOMPLETE: 150 crossings of barriers that processes share", gone_before(t, "gen", *options, form=None))
 
 
 def test_gone_and_shared_by_none(t):
@@ -208,7 +208,7 @@ def test_text_says_so_on_the_last_line(t):
     check_in("LOST", "the buffers were full", text)
 
 
-def test_text_of_a_whole_run_ends_otherwise(t):
+def test_end_of_the_text_of_a_complete_run(t):
     text = t.text([workload("gen"), "--rounds", "100"])
     check("INCOMPLETE" not in text, "INCOMPLETE without a loss")
 

@@ -79,11 +79,11 @@ def test_counts_name_the_idle_half(t):
         check_between("by the scheduler's events", count, 0.97 * m["oncpu_ns"], 1.03 * m["oncpu_ns"])
     # In each episode past the middle, the first two threads have no rows left.
     late = [e for e in trace.all("episode") if e["phase"] > 500]
-    check(len(late) > 200, f"only {len(late)} meetings")
+    check(len(late) > 200, f"only {len(late)} episodes")
     idle = sum(sorted(m["counters"]["task-clock"] for m in e["threads"] if m["index"] < 2)[-1] <
                sum(m["counters"]["task-clock"] for m in e["threads"]) / 4 for e in late)
     # The last of them take a few microseconds, which an interrupt can double.
-    check(idle > 0.75 * len(late), f"{idle} of {len(late)} meetings have an idle half")
+    check(idle > 0.75 * len(late), f"{idle} of {len(late)} episodes have an idle half")
 
 
 def test_counts_of_the_product(t):

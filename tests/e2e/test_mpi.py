@@ -198,7 +198,7 @@ def test_library_in_an_unusual_folder(t):
     trace = Trace(t, out)
     mine = [p for p in trace.session["probes"] if os.path.dirname(p["binary"]) == folder]
     check("MPI_Barrier" in {p["symbol"] for p in mine}, f"probes there before it began: {mine}")
-    check_equal("meetings", trace.episodes(family="mpi"), 30)
+    check_equal("episodes", trace.episodes(family="mpi"), 30)
 
 
 # --- communicators ----------------------------------------------------------------------------------
@@ -266,10 +266,10 @@ def test_ranks_that_live_while_not_examined(t):
                        env=clean_environment(**ENVIRONMENT), rc=0)
         trace = Trace(t, out)
         trace.nothing_lost()
-        check_equal(f"{mpi}: crossings, of which incomplete meetings are made", trace.crossings(family="mpi"), 104)
-        check_equal("meetings of several", [b for b in trace.barriers(family="mpi") if b["participants"] not in (None, 1)], [])
-        check_equal("meetings", trace.episodes(family="mpi"), 0)
-        check_in("said", "104 MPI crossings by processes that ended before their ranks were known",
+        check_equal(f"{mpi}: crossings, of which incomplete episodes are made", trace.crossings(family="mpi"), 104)
+        check_equal("episodes of several ranks", [b for b in trace.barriers(family="mpi") if b["participants"] not in (None, 1)], [])
+        check_equal("episodes", trace.episodes(family="mpi"), 0)
+        check_in("reported", "104 MPI crossings by processes that ended before their ranks were known",
                  " ".join(result.err.split()))
         check_equal("complete", trace.end["complete"], False)
 

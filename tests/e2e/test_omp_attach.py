@@ -105,7 +105,7 @@ def log_of(text):
     return [[int(x) for x in line.split()] for line in text.split("\n") if line and line[0].isdigit()]
 
 
-def attached(t, binary, *how, meetings=1):
+def attached(t, binary, *how, per_region=1):
     """Attach inside a region. Only the three regions after the start of tracing may be uncertain."""
     program = t.start([binary], env={**os.environ, "OMP_WAIT_POLICY": "passive"})
     wait_for("it runs", lambda: "ready" in program.out)
@@ -114,12 +114,12 @@ def attached(t, binary, *how, meetings=1):
     program.popen.send_signal(signal.SIGTERM)
     check_equal("its status", program.wait(120).rc, 0)
     trace = tracer.stop() if how else tracer.end()
-    held_against_log(trace, log_of(program.out), program.pid, meetings)
+    held_against_log(trace, log_of(program.out), program.pid, per_region)
     return trace
 
 
-def held_against_log(trace, log, pid, meetings):
-    """Check that each region of the log with a traced end has @meetings episodes, and that the last arriver of the join is the
+def held_against_log(trace, log, pid, per_region):
+    """Check that each region of the log with a traced end has @per_region episodes, and that the last arriver of the join is the
     thread that ended last."""
     episodes = [e for e in trace.all("episode") if e["pid"] == pid]
     since = trace.session["clock_start_ns"]
@@ -132,7 +132,7 @@ def held_against_log(trace, log, pid, meetings):
     late = [e for e in episodes if min(m["arrive_ns"] or 0 for m in e["threads"]) > begun]
     states = collections.Counter(e["state"] for e in late)
     check_equal("what is not complete after three regions", {k: v for k, v in states.items() if k != "complete"}, {})
-    check_between("episodes", len(late), len(regions) * meetings - meetings, (len(regions) + 1) * meetings)
+    check_between("episodes", len(late), len(regions) * per_region - per_region, (len(regions) + 1) * per_region)
     wrong = 0
     joins = [e for e in late if e["kind"] == "join"]
     for e in joins:
@@ -156,12 +156,12 @@ def test_joins_alone_worker_late(t):
 
 
 def test_barrier_inside_a_region(t):
-    attached(t, build(t, "gcc", "-O2", BARRIER, "-DLATE(n)=(n%2)"), meetings=2)
+    attached(t, build(t, "gcc", "-O2", BARRIER, "-DLATE(n)=(n%2)"), per_region=2)
 
 
 def test_single(t):
     """One thread calls another function than the others, which wait for the value that it passes to them."""
-    attached(t, build(t, "gcc", "-O1", SINGLE, "-DTHREADS=3"), meetings=4)
+    attached(t, build(t, "gcc", "-O1", SINGLE, "-DTHREADS=3"), per_region=4)
 
 
 def test_libomp(t):
@@ -170,7 +170,7 @@ def test_libomp(t):
 
 
 def test_libomp_single(t):
-    attached(t, build(t, "clang", "-O1", SINGLE, "-DTHREADS=3"), meetings=3)
+    attached(t, build(t, "clang", "-O1", SINGLE, "-DTHREADS=3"), per_region=3)
 
 
 def test_whole_machine(t):
@@ -179,7 +179,7 @@ def test_whole_machine(t):
 
 
 def test_whole_machine_libomp(t):
-    attached(t, build(t, "clang", "-O2", LOOP, "-DMORE=1000"), "-a", meetings=2)
+    attached(t, build(t, "clang", "-O2", LOOP, "-DMORE=1000"), "-a", per_region=2)
 
 
 # There is one region for the whole life. Each thread logs its arrivals and departures at each barrier.

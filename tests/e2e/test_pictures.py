@@ -385,7 +385,7 @@ def test_html_of_a_window(t):
     check_equal("episodes", [r["episodes"] for r in records if r["type"] == "end"], [20])
     said = [f"{ns / 1e6:#.3g}".rstrip(".") + " ms" for ns in (begin, end)]
     check_in("head", "20 episodes", page.text())
-    check_in("said", f"Covers only crossings with arrivals from {said[0]} to {said[1]} after the start of tracing", page.text())
+    check_in("reported", f"Covers only crossings with arrivals from {said[0]} to {said[1]} after the start of tracing", page.text())
     check_between("the stretch", page.view(), end - begin - 1, end - begin + 1)
     check_in("from when to when", f"Shown: {said[0]} to {said[1]},", page.text("#view"))
     marks = page.run("return charts[0][0].axes[0]._values")
@@ -608,7 +608,7 @@ def test_files(t):
         for path, why in (("/dev/full", "No space left on device"), (t.path("no") + "/such", "No such file")):
             result = t.sbt("report", option, path, "-o", t.path(), tape, rc=1)
             check_in(f"{option} {path}", f"cannot write {path}: {why}", result.err)
-            check_equal("said once", result.err.count("cannot write"), 1)
+            check_equal("printed once", result.err.count("cannot write"), 1)
         left = t.path()
         check_equal("no recording", t.sbt("report", option, left, "/etc/passwd").rc, 1)
         check_equal("left behind", os.path.exists(left), False)

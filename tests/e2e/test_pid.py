@@ -137,7 +137,7 @@ def test_middle_of_an_episode(t):
     check("before" in cut["why"], f"why it is incomplete: {cut['why']}")
     barrier = trace.barrier()
     # 4 threads, 5 episodes: the slow thread is always last, and the others wait 0.7 s each time, or what the log has.
-    check_equal("came last", sorted(m["last"] for m in barrier["threads"]), [0, 0, 0, 5])
+    check_equal("arrived last", sorted(m["last"] for m in barrier["threads"]), [0, 0, 0, 5])
     waits = sum(sum(e.wait_ns().values()) for e in trace.log.episodes()[1:])
     check_between("lost time", barrier["lost_ns"], 0.98 * waits, 1.02 * waits)
     check_between("the log's", waits, 5 * 3 * 0.65e9, 5 * 3 * 2e9)
@@ -176,7 +176,7 @@ def test_running_process(t):
         check_equal("complete", trace.end["complete"], True)
         log = genlog.Log(log)
         start, length = trace.session["clock_start_ns"], trace.end["elapsed_ns"]
-        check_equal("said to be complete and are not", trace.compare(log)["extra"], 0)
+        check_equal("reported as complete and are not", trace.compare(log)["extra"], 0)
         # At the beginning, episodes may be cut. The threads inside at the start of tracing are looked up in /proc, one after
         # the other, while the program crosses every 0.1 ms. A thread that departed meanwhile is not known to have been inside.
         # If all are back before the last has left, either of two episodes can have been the first. They are reported as

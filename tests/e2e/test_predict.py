@@ -73,7 +73,7 @@ def test_lu_ranking(t):
     # Without imbalance, blocks would be about as fast as cyclic.
     loop = [next(x for x in b[4]["phases"] if "lu_" in x["label"]) for b in (block, cyclic)]
     for phase in loop:
-        check_equal("meetings of the loop", phase["meetings"], 895)
+        check_equal("episodes of the loop", phase["meetings"], 895)
 
 
 def test_parallel(t):
@@ -214,20 +214,20 @@ def test_window(t):
     whole = Prediction(t, path, "--processors", "1")
     phase = lambda p: next(x for x in p[1]["phases"] if x["barrier"])
     first = phase(whole)
-    check_equal("meetings", first["meetings"], 40)
+    check_equal("episodes", first["meetings"], 40)
     life = next(r["life_ns"] for r in map(json.loads, t.sbt("report", "--json", path).out.splitlines())
                 if r["type"] == "process") / 1e9
     window = ["--from", f"{0.3 * life:.4f}", "--to", f"{0.7 * life:.4f}"]
     part = Prediction(t, path, "--processors", "1", *window)
     some = phase(part)
-    check_between("meetings in the window", some["meetings"], 4, 32)
+    check_between("episodes in the window", some["meetings"], 4, 32)
     # The first episode's phase began before the window. Other programs' use of the CPU's caches affects some episodes more than
     # others.
     check_between("time for each", some["time_ns"] / (some["meetings"] - 1) / (first["time_ns"] / 40), 0.7, 1.4)
     check(any("Only a part of the recording" in x["text"] for x in part.notes), part.notes)
     reported = t.sbt("report", "-q", "--json", *window, path, rc=0)
     met = sum(r["episodes"] for r in map(json.loads, reported.out.splitlines()) if r["type"] == "barrier")
-    check_between("meetings in the report of it", met, some["meetings"], some["meetings"] + 2)
+    check_between("episodes in the report of it", met, some["meetings"], some["meetings"] + 2)
 
 
 def test_several(t):
@@ -334,7 +334,7 @@ def test_recording(t):
     for phase in p[4]["phases"]:
         if phase["barrier"]:
             b = trace.barrier(id=phase["barrier"])
-            check_equal("meetings", b["episodes"], phase["meetings"])
+            check_equal("episodes", b["episodes"], phase["meetings"])
             check_between("lost", b["lost_ns"], phase["wait_ns"] - 2000, phase["wait_ns"] + 2000)
     # Computing time is still computing time. Entering barriers has become computing time, too: 256 x 4 x 5 us of it are known.
     facts = [sum(x["work_ns"] for x in Prediction(t, f, "--machine", "ideal", "--processors", "1")[1]["phases"])

@@ -340,7 +340,7 @@ def test_hang_is_on_record(t):
 
 
 @paired
-def test_ranks_recorded_apart(t):
+def test_ranks_recorded_separately(t):
     """Each rank has its own recording, as if made on separate nodes. They are read as one run: every episode has both ranks."""
     name = t.path("rank")
     t.run([*MPIRUN["openmpi"], "-n", "2", "sh", "-c",
@@ -402,7 +402,7 @@ def test_beyond_the_end(t):
 
 
 @paired
-def test_window_in_a_meeting(t):
+def test_window_begins_in_an_episode(t):
     """On one CPU, a thread that departed arrives again before the other one has woken up. If an episode began before the
     window, its rest does not belong to the next episode."""
     recording = t.path()
@@ -416,7 +416,7 @@ def test_window_in_a_meeting(t):
     for n, episode in enumerate(episodes[:30]):
         first, last = sorted(m["arrive_ns"] for m in episode["threads"])
         part = report_trace(t, recording, "-W", "--from", f"{(first + last) / 2e9:.9f}")
-        check_equal("meetings", len(check_part(whole, part)), len(episodes) - n - 1)
+        check_equal("episodes", len(check_part(whole, part)), len(episodes) - n - 1)
 
 
 def numbers(trace):
@@ -452,7 +452,7 @@ def test_window_keeps_numbers(t):
 
 
 @paired
-def test_window_is_said(t):
+def test_window_is_reported(t):
     recording = t.path()
     t.sbt("record", "-q", "-o", recording, "-e", "page-faults", "--", *GEN)
     whole = report(t, recording)
@@ -467,7 +467,7 @@ def test_window_is_said(t):
 
 
 @paired
-def test_window_without_a_meeting(t):
+def test_window_without_an_episode(t):
     """Two of three threads have arrived. Nothing was lost there, and nothing is known."""
     recording = t.path()
     t.sbt("record", "-q", "-o", recording, "--", workload("gen"), "--threads", "3", "--rounds", "20", "--work",
@@ -486,13 +486,13 @@ def test_window_without_a_meeting(t):
     check_in("an empty window", "No thread crossed a barrier in that time.", empty)
 
 
-def test_rows_are_said(t):
+def test_rows_are_reported(t):
     recording = t.path()
     lu = [workload("lu"), "--size", "40", "--threads", "3", "--sleep-work", "1000"]
     t.sbt("record", "-q", "-o", recording, "--", *lu)
     whole = report_trace(t, recording)
     text = report(t, recording, "--site", "lu_block")
-    check_in("said", "Rows are shown only for barrier lu_block", text)
+    check_in("reported", "Rows are shown only for barrier lu_block", text)
     phases = text[text.index("PHASES"):].split("\n\n")[0].splitlines()[3:]
     check(phases and all(re.search(r"  lu_block \S+ +\d", p) for p in phases), text)
     check_equal("efficiencies of all", report_trace(t, recording, "--site", "lu_block").all("process")[0]["efficiency"],
@@ -500,7 +500,7 @@ def test_rows_are_said(t):
     tid = whole.barrier(function="lu_block")["threads"][1]["tid"]
     part = report_trace(t, recording, "--thread", str(tid), "--thread", "1")
     check_in("not there", "--thread 1: no thread with this number crossed a barrier", part.result.err)
-    check_equal("said", part.end["rows"], f"threads {tid}, 1")
+    check_equal("reported", part.end["rows"], f"threads {tid}, 1")
     check_equal("rows", {x["tid"] for b in part.barriers() for x in b["threads"]}, {tid})
     empty = report_trace(t, recording, "--thread", "1")
     check_equal("rows of no thread", empty.barriers(), [])
@@ -561,7 +561,7 @@ def test_file_of_each_rank(t):
     result = t.run([*MPIRUN["openmpi"], "-n", "2", "sh", "-c",
                     f"exec {SBT} record -o {name}.$OMPI_COMM_WORLD_RANK -- {workload('gen_openmpi')} --rounds 30"],
                    env=clean_environment(**ENVIRONMENT), timeout=60, rc=0)
-    check_in("said", f"rank 1 is recorded together with all ranks on this machine in {name}.0; {name}.1 is not written",
+    check_in("reported", f"rank 1 is recorded together with all ranks on this machine in {name}.0; {name}.1 is not written",
              result.err)
     check(not os.path.exists(name + ".1"), "it is written")
     check_equal("processes", len(report_trace(t, name + ".0").all("process")), 2)

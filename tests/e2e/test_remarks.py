@@ -163,7 +163,7 @@ def test_page(t):
         check_in("page as shown", sentence, shown)
 
 
-def test_said_once(t):
+def test_printed_once(t):
     """If the report goes to stderr, or is text on stdout, a remark is not printed separately as well."""
     for command, words in ((FLAGS, "called no barrier"), (HANDED, "a candidate only")):
         result = t.sbt("--", *command, rc=0)

@@ -72,7 +72,7 @@ def test_several_names_for_one(t):
     check_equal("episodes", len(trace.all("episode")), SIZE - 1)
 
 
-def test_watched_that_was_not_met(t):
+def test_watched_that_was_not_crossed(t):
     text = t.text(LU, "-w", "no_such_place", "--name", "x=neither")
     check_in("report", "SBT report", text)
     check_all_in("stderr", ("no_such_place", "neither"), t.result.err)
@@ -226,7 +226,7 @@ def test_text_report(t):
 
 
 @alone
-def test_high_cost_is_said(t):
+def test_high_cost_is_reported(t):
     # A single thread never waits, so its phases are short on any machine.
     text = t.text([workload("gen"), "--threads", "1", "--rounds", "20000"])
     check_in("cost", "WARNING: gen (pid", text[text.index("COST OF TRACING"):])
@@ -238,7 +238,7 @@ def test_high_cost_is_said(t):
     rows = [json.loads(line) for line in t.run([SBT, "report", "--json", path]).out.splitlines()]
     (gen,) = [r for r in rows if r["type"] == "process"]
     short = "Its threads work less than 5 µs between barriers." in text[text.index("COST OF TRACING"):]
-    check_equal("short phases are said", short, gen["outside_ns"] // 5000 < gen["crossings"])
+    check_equal("short phases are reported", short, gen["outside_ns"] // 5000 < gen["crossings"])
     quiet = t.text([workload("gen"), "--threads", "2", "--rounds", "20", "--work", "stair:2ms:1ms"])
     check_not_in("cost", "WARNING", quiet[quiet.index("COST OF TRACING"):])
     check_not_in("cost", "less than 5 µs of work", quiet)
@@ -269,7 +269,7 @@ def on_a_terminal(t, env):
     return data
 
 
-def test_cost_for_others_is_said(t):
+def test_cost_for_other_processes_is_reported(t):
     """With causes, all processes of the machine pay a little for page faults. Without causes, no process does."""
     others = "a page fault of any process on this machine"
     check_in("report", others, " ".join(t.text(LU).split()))

@@ -49,8 +49,8 @@ def check_runs(t, command, episodes, by_shell=False):
     # The end of an OpenMP region is one more episode.
     check(seen[2] >= episodes, f"of a program that is known {seen[2]} of {episodes} episodes")
     if min(seen) < episodes:
-        check(any(end["lost"][k] for k in STARTS), f"nothing is said of what is missing: {end['lost']}")
-        check(not end["complete"], "said to be complete")
+        check(any(end["lost"][k] for k in STARTS), f"nothing is reported of what is missing: {end['lost']}")
+        check(not end["complete"], "reported as complete")
 
 
 def runs(name, *options, episodes, **how):
@@ -79,7 +79,7 @@ def test_file_that_is_gone(t):
     end = trace.end
     seen = sum(p["episodes"] for p in trace.processes())
     print(f"{seen} of 3 episodes; lost: {({k: v for k, v in end['lost'].items() if v})}")
-    check(seen >= 3 or not end["complete"], f"said to be complete with {seen} of 3 episodes")
+    check(seen >= 3 or not end["complete"], f"reported as complete with {seen} of 3 episodes")
 
 
 def test_short_commands(t):
@@ -88,7 +88,7 @@ def test_short_commands(t):
     for _ in range(20):
         subprocess.run(["sh", "-c", "true; ls / | wc -l; cat /dev/null"], check=True, stdout=subprocess.DEVNULL)
     end = tracer.stop().end
-    check_equal("what is said to be missing", {k: v for k, v in end["lost"].items() if v}, {})
+    check_equal("what is reported as missing", {k: v for k, v in end["lost"].items() if v}, {})
     check(end["complete"], "not complete")
 
 
@@ -112,7 +112,7 @@ int main(void)
 	pthread_create(&thread, 0, meet, 0);
 	meet(0);
 	pthread_join(thread, 0);
-	puts("met");
+	puts("crossed");
 	fflush(stdout);
 	return getchar() < 0;
 }
@@ -149,8 +149,8 @@ def while_stopped(t, start, *options, form="--json", then=lambda tracer: time.sl
 
 def check_missed(trace, probed_late=1):
     end = trace.end
-    check_equal("what is said to be missing", {k: v for k, v in end["lost"].items() if v}, {"probed_late": probed_late})
-    check(not end["complete"], "said to be complete")
+    check_equal("what is reported as missing", {k: v for k, v in end["lost"].items() if v}, {"probed_late": probed_late})
+    check(not end["complete"], "reported as complete")
 
 
 def test_in_text(t):
@@ -166,7 +166,7 @@ def lingers(compiler, *flags):
 
         def start():
             p = t.start([program], stdin=subprocess.PIPE)
-            wait_for("its threads have met", lambda: "met" in p.out)
+            wait_for("its threads have crossed", lambda: "crossed" in p.out)
         check_missed(while_stopped(t, start))
     return test
 
@@ -199,7 +199,7 @@ def test_one_thread_misses_nothing(t):
              " !pthread_barrier_wait(&b);\n}\n"
     program = built(t, "gcc", source, "-static", "-pthread")
     end = while_stopped(t, lambda: check_equal("its status", t.run([program]).rc, 0)).end
-    check_equal("what is said to be missing", {k: v for k, v in end["lost"].items() if v}, {})
+    check_equal("what is reported as missing", {k: v for k, v in end["lost"].items() if v}, {})
 
 
 def test_program_at_the_end(t):
@@ -268,7 +268,7 @@ def check_counted_late(process, end, expected):
     check(abs(efficiency - expected) < 0.06, f"PE {efficiency}, not {expected}")
     check("Balanced" not in process["verdict"], process["verdict"])
     check_in("verdict", "first crossings were not recorded", process["verdict"])
-    check(not end["complete"], "said to be complete")
+    check(not end["complete"], "reported as complete")
 
 
 def test_figures_of_a_late_process(t):

@@ -315,7 +315,7 @@ def test_lines(t):
 def test_nothing(t):
     sleep = t.start(["sleep", "100"])
     result = t.sbt("top", "-p", str(sleep.pid), "-d", "0.2", "-n", "2", rc=0)
-    check_equal("said", result.out.count("No barrier has been crossed yet by process"), 2)
+    check_equal("reported", result.out.count("No barrier has been crossed yet by process"), 2)
     pane = Pane(t, top("-p", sleep.pid))
     pane.shows("No barrier has been crossed yet by process")
     # top uses almost no CPU time then.

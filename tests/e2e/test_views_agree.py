@@ -201,7 +201,7 @@ def test_top(t):
     check("balanced" not in text, text)
 
 
-def told_by_joiner(result):
+def printed_by_joiner(result):
     return float(re.search(r"^# efficiency ([0-9.]+)", result.out, re.M).group(1))
 
 
@@ -215,7 +215,7 @@ def test_main_waits_for_its_workers(t):
         for options in ((), ("--no-discover",), ("--no-discover", "--no-causes"), ("--aggregate",)):
             trace = t.trace([workload(name), "gate", "3", "20"], *options)
             (process,) = trace.processes()
-            told = told_by_joiner(trace.result)
+            told = printed_by_joiner(trace.result)
             what = f"{name} {' '.join(options)}"
             check_equal(f"{what}: threads", process["nthreads"], 4)
             check_between(f"{what}: parallel efficiency", process["efficiency"]["parallel"], told - 0.03, told + 0.03)

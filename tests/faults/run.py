@@ -155,7 +155,7 @@ def fault_target_killed(t):
         check_whole(trace)
         marked += sum(p["abandoned"] for p in trace.processes()) > 0
         episodes += trace.end["episodes"]
-    print(f"  {episodes} episodes complete; in {marked} runs threads died in a barrier, and it was said")
+    print(f"  {episodes} episodes complete; in {marked} runs threads died in a barrier, and it was reported")
     check(episodes, "nothing was ever seen")
 
 
@@ -362,7 +362,7 @@ def fault_fork_bomb(t):
             most = 4 * (b["processes"] or 1)
             # If one crossing of an episode was lost, only the other one is known.
             check(b["episodes"] <= most and (b["participants"] == 2 or not b["episodes"]),
-                  f"there were {most} meetings of 2, not {b['episodes']} of {b['participants']}: {b}")
+                  f"there were {most} episodes of 2, not {b['episodes']} of {b['participants']}: {b}")
         more = {k: n - before.get(k, 0) for k, n in after.items() if n > before.get(k, 0) + 12}
         check_equal("files kept open", more, {})
         seen, total = seen + got, total + 4000

@@ -137,7 +137,7 @@ struct bench {
 	struct run *r;
 	struct causes *causes;
 	struct report_cause out;
-	struct meeting m;
+	struct made_episode m;
 	uint64_t now;
 };
 
@@ -167,7 +167,7 @@ static void meet_with(struct bench *b, const uint64_t *work)
 {
 	uint64_t from[4] = { b->now, b->now, b->now, b->now };
 
-	meet_at(&b->m, 0, 4, NULL, from, work);
+	cross_at(&b->m, 0, 4, NULL, from, work);
 	b->now = b->m.ep.release_ns;
 }
 
@@ -544,7 +544,7 @@ static void left_late(struct bench *b)
 	uint64_t from[4] = { b->now, b->now + 8 * MS, b->now, b->now };
 	uint64_t work[4] = { 10 * MS, 10 * MS, 10 * MS, 10 * MS };
 
-	meet_at(&b->m, 0, 4, NULL, from, work);
+	cross_at(&b->m, 0, 4, NULL, from, work);
 	b->now = b->m.ep.release_ns;
 }
 
@@ -586,7 +586,7 @@ static void test_team_after_a_serial_part(void **state)
 		uint64_t at = b->now + serial, from[4] = { b->now, at, at, at };
 		uint64_t work[4] = { serial + 11 * MS, 10 * MS, 18 * MS, 12 * MS };
 
-		meet_at(&b->m, 0, 4, NULL, from, work);
+		cross_at(&b->m, 0, 4, NULL, from, work);
 		/*
 		 * In the second pass the threads are not a team. So thread 0 is compared with the
 		 * others, too, and is the median.
@@ -601,7 +601,7 @@ static void test_team_after_a_serial_part(void **state)
 }
 
 /* Thread 1 was delayed at a barrier that the other threads do not cross. */
-static void test_held_up_elsewhere(void **state)
+static void test_delayed_at_another_barrier(void **state)
 {
 	static const uint32_t pair[] = { 1, 3 };
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
@@ -611,13 +611,13 @@ static void test_held_up_elsewhere(void **state)
 	take(b);
 	from[0] = from[1] = b->now;
 	work[1] = 9 * MS;
-	meet_at(&b->m, 1, 2, pair, from, work);
+	cross_at(&b->m, 1, 2, pair, from, work);
 	take(b);
 	work[1] = 1 * MS;
 	from[0] = from[2] = from[3] = b->now;
 	from[1] = b->now + 9 * MS;
 	work[3] = 2 * MS;
-	meet_at(&b->m, 0, 4, NULL, from, work);
+	cross_at(&b->m, 0, 4, NULL, from, work);
 	b->m.ep.phase_ns = 10 * MS;
 	assert_cause(b, TEXT(dominant->name, "released late"),
 		     HAS(text, "Thread 1 arrived 9.0 ms after thread 2"),
@@ -769,7 +769,7 @@ static void test_balanced(void **state)
 			from[k] = b->now + rnd_to(&seed, 8000);
 			work[k] = MS + rnd_to(&seed, 10000);
 		}
-		meet_at(&b->m, 0, 4, NULL, from, work);
+		cross_at(&b->m, 0, 4, NULL, from, work);
 		b->now = b->m.ep.release_ns;
 		take(b);
 		assert_fields(b, IS(out.dominant, NULL), TEXT(out.text, ""));
@@ -794,10 +794,10 @@ static void test_short_phases(void **state)
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new(2);
 	uint64_t from[2] = { b->now, b->now }, work[2] = { 10000, 29000 };
 
-	meet_at(&b->m, 0, 2, NULL, from, work);
+	cross_at(&b->m, 0, 2, NULL, from, work);
 	assert_cause(b, IS(dominant, NULL));
 	work[1] = 31000;
-	meet_at(&b->m, 0, 2, NULL, from, work);
+	cross_at(&b->m, 0, 2, NULL, from, work);
 	assert_cause(b, TEXT(dominant->name, "work"));
 }
 
@@ -822,7 +822,7 @@ static void test_unknown(void **state)
 	late_one(b, 12 * MS);
 	b->m.ep.nested = true;
 	assert_cause(b, IS(nparts, 0));
-	meet_at(&b->m, 0, 1, NULL, &from, &work);
+	cross_at(&b->m, 0, 1, NULL, &from, &work);
 	assert_cause(b, IS(nparts, 0));
 	site_cause(b, a, &c);
 	assert_fields(&c, IS(episodes, 0), IS(dominant, NULL));
@@ -1020,7 +1020,7 @@ static void test_any_figures(void **state)
 			from[k] = rnd_to(&seed, 1000 * MS);
 			work[k] = rnd_to(&seed, 1000 * MS);
 		}
-		meet_at(&b->m, i % 2, 8, NULL, from, work);
+		cross_at(&b->m, i % 2, 8, NULL, from, work);
 		for (uint32_t k = 0; k < 8; k++) {
 			d = &b->m.details[k];
 			d->oncpu_ns = rnd_to(&seed, 2000 * MS);
@@ -1131,7 +1131,7 @@ int main(void)
 		cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_released_late),
 		cmocka_unit_test(test_team_after_a_serial_part),
-		cmocka_unit_test(test_held_up_elsewhere),
+		cmocka_unit_test(test_delayed_at_another_barrier),
 		cmocka_unit_test(test_mixed),
 		cmocka_unit_test(test_site),
 		cmocka_unit_test(test_largest_part),

@@ -12,7 +12,7 @@ struct play {
 	uint64_t waits; /* sum of waits in complete episodes, ns */
 	uint32_t barriers;
 	uint64_t latency; /* departure latency of thread 0, ns; the other threads leave at once */
-	struct meeting m;
+	struct made_episode m;
 };
 
 static void begin(struct play *p)
@@ -42,7 +42,7 @@ static void set(struct play *p, uint32_t barrier, uint32_t n, const uint32_t *th
 
 	for (uint32_t i = 0; i < n; i++)
 		from[i] = p->at[threads[i]];
-	meet_at(&p->m, barrier, n, threads, from, work);
+	cross_at(&p->m, barrier, n, threads, from, work);
 	for (uint32_t i = 0; i < n; i++) {
 		if (p->m.members[i].thread)
 			continue;
@@ -326,7 +326,7 @@ static void test_long_run(void **state)
 }
 
 /* In random episodes of random threads, every wait is charged exactly once. */
-static void test_any_meetings(void **state)
+static void test_random_episodes(void **state)
 {
 	uint64_t seed = 99, work[MOST];
 	uint32_t n, threads[MOST], swap, j;
@@ -409,12 +409,18 @@ static void test_causality(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_team),      cmocka_unit_test(test_passed_on),
-		cmocka_unit_test(test_all_passed_on), cmocka_unit_test(test_two_steps),
-		cmocka_unit_test(test_both),	      cmocka_unit_test(test_both_had_waited),
-		cmocka_unit_test(test_left_late),     cmocka_unit_test(test_unknown_work),
-		cmocka_unit_test(test_incomplete),    cmocka_unit_test(test_long_run),
-		cmocka_unit_test(test_any_meetings),  cmocka_unit_test(test_causality),
+		cmocka_unit_test(test_one_team),
+		cmocka_unit_test(test_passed_on),
+		cmocka_unit_test(test_all_passed_on),
+		cmocka_unit_test(test_two_steps),
+		cmocka_unit_test(test_both),
+		cmocka_unit_test(test_both_had_waited),
+		cmocka_unit_test(test_left_late),
+		cmocka_unit_test(test_unknown_work),
+		cmocka_unit_test(test_incomplete),
+		cmocka_unit_test(test_long_run),
+		cmocka_unit_test(test_random_episodes),
+		cmocka_unit_test(test_causality),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@ struct bench {
 	struct report_thread members[4];
 	struct model_thread threads[4];
 	struct arena *arena;
-	struct meeting m;
+	struct made_episode m;
 	uint64_t now;
 };
 
@@ -79,7 +79,7 @@ static void ready(struct bench *b)
 	uint64_t from[4] = { b->now, b->now, b->now, b->now };
 	uint64_t work[4] = { 9 * MS, 9 * MS, 9 * MS, 10 * MS };
 
-	meet_at(&b->m, 0, 4, NULL, from, work);
+	cross_at(&b->m, 0, 4, NULL, from, work);
 	for (uint32_t i = 0; i < 4; i++)
 		b->m.members[i].arrive_cpu = b->m.members[i].depart_cpu = (uint16_t)i;
 	b->now = b->m.ep.release_ns;
@@ -158,16 +158,16 @@ static void test_detached(void **state)
  */
 static void test_detached_parts(void **state)
 {
-	struct report_detached sheds[1] = { { .family = "pthread",
-					      .t_ns = 3 * SECOND + SECOND / 4,
-					      .cost = 0.34,
-					      .limit = 0.05 } };
+	struct report_detached detached_groups[1] = { { .family = "pthread",
+							.t_ns = 3 * SECOND + SECOND / 4,
+							.cost = 0.34,
+							.limit = 0.05 } };
 	struct bench *b CLEANUP_PTR(bench_free) = bench_new();
 	const struct report_finding *f;
 
 	b->rep.start_ns = 2 * SECOND;
-	b->process.nsheds = 1;
-	b->process.sheds = sheds;
+	b->process.ndetached_groups = 1;
+	b->process.detached_groups = detached_groups;
 	f = only(b);
 	assert_non_null(f);
 	assert_fields(
@@ -176,11 +176,11 @@ static void test_detached_parts(void **state)
 		     "Barriers of pthread traced only up to 1.250 s: tracing cost 34 % of its "
 		     "thread time (estimated; --cost-limit 5). Later phases and work at other "
 		     "barriers include the time at these barriers; efficiencies are unknown."));
-	sheds[0].function = "my_barrier";
+	detached_groups[0].function = "my_barrier";
 	f = only(b);
 	assert_non_null(f);
 	assert_says(f->text, "Barriers of pthread (my_barrier) traced only up to 1.250 s: ");
-	sheds[0] = (struct report_detached){
+	detached_groups[0] = (struct report_detached){
 		.family = "forkjoin",
 		.function =
 			"a::name::that::is::longer::than::any::line::of::a::report::can::hold(it)",

@@ -178,7 +178,7 @@ static void test_names(void **state)
 }
 
 /* There are two pairs of processes, and one process that crosses barriers alone. */
-static void test_who_is_in(void **state)
+static void test_processes_of_each_group(void **state)
 {
 	struct report_env env = { .crossing_cost_ns = NAN, .tracer_cpu_ns = REPORT_UNKNOWN };
 	struct model *m CLEANUP_PTR(model_free) = processes(5);
@@ -202,9 +202,11 @@ static void test_who_is_in(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_closed_forms), cmocka_unit_test(test_one_definition),
-		cmocka_unit_test(test_seen_late),    cmocka_unit_test(test_names),
-		cmocka_unit_test(test_who_is_in),
+		cmocka_unit_test(test_closed_forms),
+		cmocka_unit_test(test_one_definition),
+		cmocka_unit_test(test_seen_late),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_processes_of_each_group),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -207,7 +207,7 @@ static void play_teams(struct run *r, uint32_t teams, uint32_t rounds, struct re
 }
 
 /*
- * Only a thread that is known to work longer is said to have more work. The advice follows the
+ * Only a thread that is known to work longer is reported to have more work. The advice follows the
  * cause of the lateness.
  */
 static void test_headline_by_cause(void **state)
@@ -1007,19 +1007,19 @@ static void test_cost_rough(void **state)
  * The number of threads in an episode counts, not the number of all threads that ever crossed. If
  * many teams of two follow each other, a crossing delays only two threads.
  */
-static void test_met(void **state)
+static void test_members_of_an_episode(void **state)
 {
-	struct model_proc p = { .crossings = 2000, .met = 1000, .nthreads_crossed = 2000 };
+	struct model_proc p = { .crossings = 2000, .crossed = 1000, .nthreads_crossed = 2000 };
 
-	assert_int_equal(report_met(&p), 2);
+	assert_int_equal(report_members(&p), 2);
 	p.crossings = 2600;
-	assert_int_equal(report_met(&p), 3);
+	assert_int_equal(report_members(&p), 3);
 	/* Crossings outside of episodes do not make the team larger than the number of threads. */
-	p.met = 1;
+	p.crossed = 1;
 	p.nthreads_crossed = 4;
-	assert_int_equal(report_met(&p), 4);
-	p.met = 0;
-	assert_int_equal(report_met(&p), 4);
+	assert_int_equal(report_members(&p), 4);
+	p.crossed = 0;
+	assert_int_equal(report_members(&p), 4);
 }
 
 /*
@@ -1249,7 +1249,7 @@ int main(void)
 		launched_test(test_loss),
 		launched_test(test_cost),
 		cmocka_unit_test(test_cost_above_all),
-		cmocka_unit_test(test_met),
+		cmocka_unit_test(test_members_of_an_episode),
 		cmocka_unit_test(test_cost_formula),
 		cmocka_unit_test(test_cost_rough),
 		cmocka_unit_test(test_interim),

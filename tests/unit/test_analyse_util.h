@@ -18,7 +18,7 @@
 #define MOST   8
 
 /* A constructed episode, and all that it points to. */
-struct meeting {
+struct made_episode {
 	struct model_episode ep;
 	struct model_member members[MOST];
 	struct model_detail details[MOST];
@@ -53,8 +53,8 @@ static inline struct run *known_threads(uint32_t n)
  * arrives after working for work[i]. Members are sorted by arrival. All of their time is on a CPU
  * unless the test changes that.
  */
-static inline void meet_at(struct meeting *m, uint32_t barrier, uint32_t n, const uint32_t *threads,
-			   const uint64_t *from, const uint64_t *work)
+static inline void cross_at(struct made_episode *m, uint32_t barrier, uint32_t n,
+			    const uint32_t *threads, const uint64_t *from, const uint64_t *work)
 {
 	uint64_t last = 0, first = MODEL_UNKNOWN, earliest = MODEL_UNKNOWN;
 	struct model_member *mem, swap;
@@ -104,7 +104,7 @@ static inline void meet_at(struct meeting *m, uint32_t barrier, uint32_t n, cons
 }
 
 /* Return the detail of a thread, which the test may change. */
-static inline struct model_detail *detail_of(struct meeting *m, uint32_t thread)
+static inline struct model_detail *detail_of(struct made_episode *m, uint32_t thread)
 {
 	for (uint32_t i = 0; i < m->ep.n; i++)
 		if (m->members[i].thread == thread)
@@ -114,7 +114,7 @@ static inline struct model_detail *detail_of(struct meeting *m, uint32_t thread)
 }
 
 /* Turn @ns of the thread's time on a CPU into a block, and return that block. */
-static inline struct model_block *blocked(struct meeting *m, uint32_t thread,
+static inline struct model_block *blocked(struct made_episode *m, uint32_t thread,
 					  enum model_blocked reason, uint64_t ns)
 {
 	struct model_detail *d = detail_of(m, thread);

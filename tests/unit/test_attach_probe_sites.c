@@ -50,7 +50,7 @@ static void test_probe_site_alone(void **state)
 	assert_int_equal(asked_for(&p, AT(0, 0x181)), 0);
 }
 
-static void test_code_tells(void **state)
+static void test_code_of_each_probe(void **state)
 {
 	struct probe_sites p CLEANUP(probe_sites_free) = { .n = 0 };
 	uint32_t at = 0, seen = 0;
@@ -140,7 +140,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_probe_site_alone),
-		cmocka_unit_test(test_code_tells),
+		cmocka_unit_test(test_code_of_each_probe),
 		cmocka_unit_test(test_end_of_page),
 		cmocka_unit_test(test_neighbours),
 		cmocka_unit_test(test_many),

@@ -9,7 +9,7 @@
 #include "base/remark.h"
 
 /* Get the text that remarks_say() writes to stderr. */
-static void said(uint32_t from, bool quiet, char *text, size_t size)
+static void print_remarks(uint32_t from, bool quiet, char *text, size_t size)
 {
 	int pipes[2], saved = dup(STDERR_FILENO);
 	ssize_t n;
@@ -59,20 +59,20 @@ static void test_printable(void **state)
 	assert_string_equal(all[0].text, "\\x1b[31m\\x0a cannot be probed");
 }
 
-static void test_said_once(void **state)
+static void test_printed_once(void **state)
 {
 	char text[512];
 
 	remark_note(REMARK_ERROR, "nothing_crossed", 0, "nothing in:");
 	remark_note(REMARK_ERROR, "looked_at", 0, "/a: has none");
 	remark_note(REMARK_HINT, "candidate", 0, "a candidate");
-	said(0, true, text, sizeof(text));
+	print_remarks(0, true, text, sizeof(text));
 	assert_says(text, "nothing in:\n", "  /a: has none\n");
 	assert_lacks(text, "warning", "candidate");
-	said(0, false, text, sizeof(text));
+	print_remarks(0, false, text, sizeof(text));
 	assert_lacks(text, "nothing in:");
 	assert_says(text, "warning: a candidate\n");
-	said(0, false, text, sizeof(text));
+	print_remarks(0, false, text, sizeof(text));
 	assert_string_equal(text, "");
 }
 
@@ -83,7 +83,7 @@ static void test_warned_of_at_once(void **state)
 	uint32_t n;
 
 	remark_warn("not_traced", 7, "process %d", 7);
-	said(0, false, text, sizeof(text));
+	print_remarks(0, false, text, sizeof(text));
 	assert_string_equal(text, "");
 	all = remarks_all(&n);
 	assert_int_equal(n, 1);
@@ -132,7 +132,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_kept_in_order_and_once, forget),
 		cmocka_unit_test_teardown(test_printable, forget),
-		cmocka_unit_test_teardown(test_said_once, forget),
+		cmocka_unit_test_teardown(test_printed_once, forget),
 		cmocka_unit_test_teardown(test_warned_of_at_once, forget),
 		cmocka_unit_test_teardown(test_forgotten_from, forget),
 		cmocka_unit_test_teardown(test_bounded, forget),

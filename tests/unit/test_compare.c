@@ -594,15 +594,15 @@ static void test_detached(void **state)
 static void test_detached_parts(void **state)
 {
 	struct recording *r CLEANUP_PTR(free) = six();
-	struct report_detached sheds[1] = { { .family = "pthread", .t_ns = 500 } };
+	struct report_detached detached_groups[1] = { { .family = "pthread", .t_ns = 500 } };
 	struct compare c CLEANUP(compare_free);
 
 	for (uint32_t i = 0; i < 6; i++)
 		r[i].processes[0].wait_ns = 1000;
 	for (uint32_t i = 3; i < 6; i++) {
 		r[i].report.ndetached_parts = 1;
-		r[i].processes[0].nsheds = 1;
-		r[i].processes[0].sheds = sheds;
+		r[i].processes[0].ndetached_groups = 1;
+		r[i].processes[0].detached_groups = detached_groups;
 		r[i].barriers[0].detached_beside_ns = 500;
 	}
 	compare(r, 3, 3, &plain, &c);

@@ -206,7 +206,7 @@ static const char run_source[] =
 	"int main(int argc, char **argv) {\n"
 	"  SBT_BARRIER = sbt_init(1, argc, argv);\n"
 	"  SBT_THREAD(-7); SBT_PHASE(\"read\");\n"
-	"  sbt_barrier(SBT_BARRIER, SBT_THREADID, \"f.c\", 77, \"met\", 1);\n"
+	"  sbt_barrier(SBT_BARRIER, SBT_THREADID, \"f.c\", 77, \"late\", 1);\n"
 	"  SBT_PHASE_BEGIN(\"solve\"); sbt_barrier(SBT_BARRIER, -1, \"g.c\", 78, NULL, 0);\n"
 	"  SBT_PHASE_END(\"solve\"); sbt_finalize(); return argc; }\n";
 
@@ -214,7 +214,7 @@ static const char run_source[] =
 static const char run_expected[] = "init argc=3 [SBT_WATCH] count=1\n"
 				   "thread -7\n"
 				   "phase read kind=0\n"
-				   "enter thread=5 f.c:77 met loop=1 count=1 same\n"
+				   "enter thread=5 f.c:77 late loop=1 count=1 same\n"
 				   "leave same\n"
 				   "phase solve kind=1\n"
 				   "enter thread=-1 g.c:78 - loop=0 count=1 same\n"

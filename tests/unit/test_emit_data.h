@@ -243,7 +243,7 @@ static inline void data_report(struct report *r)
 	b[0].delay_passed_ns = 612000000;
 	b[0].phase_ns.hist = hist;
 	strcpy(b[0].verdict,
-	       "The same threads come last: id 7 (53 %), 6 (30 %), 5 (12 %); id 0 waits "
+	       "The same threads arrive last: id 7 (53 %), 6 (30 %), 5 (12 %); id 0 waits "
 	       "88 % of its time.");
 	data_threads(b[0].threads, 4080000000, 1023);
 	data_cause(&b[0].cause);
@@ -310,7 +310,7 @@ static inline void data_report(struct report *r)
 		.pattern = REPORT_STATIC,
 		.verdict = "34 % of the threads' time is lost waiting at barriers, nearly "
 			   "all at lu_worker "
-			   "lu.c:88, because the same threads always come last: id 7, 6, 5.",
+			   "lu.c:88, because the same threads always arrive last: id 7, 6, 5.",
 		.advice = "Divide the work anew: threads 7, 6 and 5 have more of it.",
 		.exit_detection = "return probe",
 		.cost_ns = 9926000,

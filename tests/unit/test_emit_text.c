@@ -143,7 +143,7 @@ static void test_hang(void **state)
 }
 
 /* Of a thousand members, only the first and the last are listed, with fewer details. */
-static void test_crowd(void **state)
+static void test_thousand_members(void **state)
 {
 	struct observed_member *members CLEANUP_PTR(free) = calloc(1000, sizeof(*members));
 	struct observed_episode e;
@@ -753,7 +753,7 @@ int main(void)
 		cmocka_unit_test(test_decimal),
 		cmocka_unit_test(test_fit),
 		cmocka_unit_test(test_hang),
-		cmocka_unit_test(test_crowd),
+		cmocka_unit_test(test_thousand_members),
 		cmocka_unit_test(test_quantities_whole),
 		cmocka_unit_test(test_quantities_too_wide),
 		cmocka_unit_test(test_reasons),

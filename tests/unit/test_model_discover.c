@@ -288,7 +288,7 @@ static void test_pair_of_known_code(void **state)
 
 	const struct discover_object o = last_object(p);
 
-	assert_int_equal(o.untold, 8);
+	assert_int_equal(o.unreported, 8);
 }
 
 /*
@@ -788,7 +788,7 @@ static void test_many_functions(void **state)
 /*
  * Once all functions of a barrier are known, the threads of one episode may be in several of them.
  */
-static void test_meeting_of_two_functions(void **state)
+static void test_episode_in_two_functions(void **state)
 {
 	struct play *p = *state;
 
@@ -1206,7 +1206,7 @@ static void test_give_up(void **state)
 
 	const struct discover_object o = last_object(p);
 
-	assert_int_equal(o.untold, 2);
+	assert_int_equal(o.unreported, 2);
 }
 
 static void test_many_objects(void **state)
@@ -1767,7 +1767,7 @@ int main(void)
 		TEST(test_once),
 		TEST(test_error_is_undone),
 		TEST(test_many_functions),
-		TEST(test_meeting_of_two_functions),
+		TEST(test_episode_in_two_functions),
 		TEST(test_one_is_missing),
 		TEST(test_two_phases),
 		TEST(test_two_phases_late),

@@ -22,7 +22,7 @@ static void finish(struct run *r, uint64_t end)
 		assert_episodes(r, __VA_ARGS__); \
 	} while (0)
 
-static void test_one_meeting(void **state)
+static void test_one_episode(void **state)
 {
 	struct run *r = *state;
 	const struct model_member *mem;
@@ -1027,7 +1027,7 @@ static void test_nested_order_of_records(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		launched_test(test_one_meeting),
+		launched_test(test_one_episode),
 		cmocka_unit_test(test_attach_in_mid_episode),
 		cmocka_unit_test(test_attach_quick_thread),
 		cmocka_unit_test(test_attach_with_one_inside),

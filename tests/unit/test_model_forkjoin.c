@@ -157,7 +157,7 @@ static void test_rounds(void **state)
 		      IS(members[2].tid, 292), IS(members[2].seq, 293), IS(members[2].cpu, 3));
 	assert_int_equal(p->last->depart_ns - p->last->arrive_ns, 3 * 100 + 2 * 10);
 	assert_int_equal(p->last->arrive_ns - p->last->members[2].arrive_ns, 0);
-	assert_int_equal(forkjoin_untold(p->f), 0);
+	assert_int_equal(forkjoin_unreported(p->f), 0);
 }
 
 static void test_one_episode_is_no_loop(void **state)
@@ -226,7 +226,7 @@ static void test_an_end_is_never_seen(void **state)
 	/* The thread number is reused. */
 	make(p, 221, 1);
 	assert_fields(p, IS(taken, 2), IS(fate[p->next - 1], DROPPED));
-	assert_int_equal(forkjoin_untold(p->f), 2);
+	assert_int_equal(forkjoin_unreported(p->f), 2);
 }
 
 static void test_handles_below_pointers(void **state)
@@ -481,13 +481,13 @@ static void test_given_up(void **state)
 	episode_of(p, 200, 2);
 	forkjoin_give_up(p->f, p->next - 1);
 	assert_int_equal(p->fate[p->next - 1], DROPPED);
-	assert_int_equal(forkjoin_untold(p->f), 0);
+	assert_int_equal(forkjoin_unreported(p->f), 0);
 	episode_of(p, 210, 2);
 	assert_int_equal(p->taken, 1);
-	assert_int_equal(forkjoin_untold(p->f), 2);
+	assert_int_equal(forkjoin_unreported(p->f), 2);
 	episode_of(p, 220, 2);
 	assert_int_equal(p->taken, 2);
-	assert_int_equal(forkjoin_untold(p->f), 2);
+	assert_int_equal(forkjoin_unreported(p->f), 2);
 	forkjoin_give_up(p->f, 12345);
 }
 
@@ -545,7 +545,7 @@ static void test_all_at_once(void **state)
 	 * because it cannot be later.
 	 */
 	assert_int_equal(p->last->members[2].arrive_ns, p->last->depart_ns);
-	assert_int_equal(forkjoin_untold(p->f), 0);
+	assert_int_equal(forkjoin_unreported(p->f), 0);
 }
 
 /*
@@ -591,7 +591,7 @@ static void test_all_come_last(void **state)
 	p->now += 20 * MS;
 	scope(p, 230);
 	assert_fields(p, IS(taken, 3), IS(last->n, 3), IS(last->members[0].tid, 230));
-	assert_int_equal(forkjoin_untold(p->f), 4);
+	assert_int_equal(forkjoin_unreported(p->f), 4);
 	/*
 	 * No pause separates these two scopes. The number of threads shows that there were two, so
 	 * no round is reported.
@@ -600,7 +600,7 @@ static void test_all_come_last(void **state)
 	stop(p, 240, 3);
 	scope(p, 250);
 	assert_fields(p, IS(taken, 3), IS(fate[p->next - 1], DROPPED));
-	assert_int_equal(forkjoin_untold(p->f), 4 + 6);
+	assert_int_equal(forkjoin_unreported(p->f), 4 + 6);
 	scope(p, 260);
 	assert_int_equal(p->taken, 4);
 }

@@ -198,7 +198,7 @@ static void test_found(void **state)
  * Thread 3 has no record of the first episode. Its record of the second episode does not fill the
  * first, because it has the team's number of the second episode.
  */
-static void test_rounds_keep_apart(void **state)
+static void test_other_number_of_the_team(void **state)
 {
 	struct run *r CLEANUP_PTR(run_free) = team_of_three();
 	struct model_crossing c;
@@ -220,10 +220,13 @@ static void test_rounds_keep_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_two_regions),	  cmocka_unit_test(test_resume_lost),
-		cmocka_unit_test(test_join_lost),	  cmocka_unit_test(test_worker_exits),
-		cmocka_unit_test(test_sizes_change),	  cmocka_unit_test(test_found),
-		cmocka_unit_test(test_rounds_keep_apart),
+		cmocka_unit_test(test_two_regions),
+		cmocka_unit_test(test_resume_lost),
+		cmocka_unit_test(test_join_lost),
+		cmocka_unit_test(test_worker_exits),
+		cmocka_unit_test(test_sizes_change),
+		cmocka_unit_test(test_found),
+		cmocka_unit_test(test_other_number_of_the_team),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,12 +7,12 @@
  */
 #include "test_model_sim.h"
 
-static const struct meeting *find(const struct sim *s, const struct model_episode *ep)
+static const struct sim_episode *find(const struct sim *s, const struct model_episode *ep)
 {
 	uint32_t j;
 
-	for (uint32_t i = 0; i < s->nmeetings; i++) {
-		const struct meeting *mt = &s->meetings[i];
+	for (uint32_t i = 0; i < s->nepisodes; i++) {
+		const struct sim_episode *mt = &s->episodes[i];
 
 		if (mt->object != ep->object || mt->n != ep->n || mt->release != ep->release_ns)
 			continue;
@@ -70,9 +70,9 @@ static void explain(const struct sim *s, const struct model_episode *ep)
 		for (uint32_t i = 0; i < s->nrecs; i++)
 			if (s->recs[i].c.tid == ep->members[k].tid &&
 			    s->recs[i].c.arrive_ns == ep->members[k].arrive_ns)
-				print_message("  tid %u seq %u meeting %u: %llu - %llu\n",
+				print_message("  tid %u seq %u episode %u: %llu - %llu\n",
 					      s->recs[i].c.tid, s->recs[i].c.seq,
-					      s->recs[i].meeting,
+					      s->recs[i].episode,
 					      (unsigned long long)s->recs[i].c.arrive_ns,
 					      (unsigned long long)s->recs[i].c.depart_ns);
 	print_message("records there about that time, as delivered:\n");
@@ -80,8 +80,8 @@ static void explain(const struct sim *s, const struct model_episode *ep)
 		if (s->recs[i].c.object == ep->object &&
 		    s->recs[i].c.depart_ns + 2 * s->latency + s->work > ep->release_ns &&
 		    s->recs[i].c.arrive_ns < ep->release_ns + 2 * s->latency)
-			print_message("  tid %u seq %u meeting %u: %llu - %llu%s\n",
-				      s->recs[i].c.tid, s->recs[i].c.seq, s->recs[i].meeting,
+			print_message("  tid %u seq %u episode %u: %llu - %llu%s\n",
+				      s->recs[i].c.tid, s->recs[i].c.seq, s->recs[i].episode,
 				      (unsigned long long)s->recs[i].c.arrive_ns,
 				      (unsigned long long)s->recs[i].c.depart_ns,
 				      s->recs[i].dropped ? " lost" : "");
@@ -89,18 +89,18 @@ static void explain(const struct sim *s, const struct model_episode *ep)
 
 static void check_exact(struct sim *s, struct run *r)
 {
-	const struct meeting *mt;
+	const struct sim_episode *mt;
 
 	for (uint32_t i = 0; i < r->nkept; i++) {
 		assert_fields(r, IS(kept[i].ep.state, MODEL_COMPLETE), IS(kept[i].ep.why, 0));
 		mt = find(s, &r->kept[i].ep);
 		if (!mt) {
 			explain(s, &r->kept[i].ep);
-			fail_msg("a meeting that never was");
+			fail_msg("an episode that the program did not have");
 		}
 		assert_fields(r, IS(kept[i].ep.number, i), IS(kept[i].ep.phase_ns, mt->phase));
 	}
-	assert_int_equal(r->nkept, s->nmeetings);
+	assert_int_equal(r->nkept, s->nepisodes);
 	assert_int_equal(model_proc(r->model, 0)->ideal_ns, s->ideal - 1000000);
 	check_accounts(s, r);
 }
@@ -149,7 +149,7 @@ static uint32_t check_no_lies(struct sim *s, struct run *r, uint64_t known)
 		good++;
 		if (!find(s, &r->kept[i].ep)) {
 			explain(s, &r->kept[i].ep);
-			fail_msg("a meeting that never was");
+			fail_msg("an episode that the program did not have");
 		}
 	}
 	check_accounts(s, r);
@@ -167,12 +167,12 @@ static void test_loss(void **state)
 		s.loss = 1 + rnd_to(&s.seed, seed % 3 ? 20 : 400);
 		r = sim_run(&s, 120);
 		good += check_no_lies(&s, r, 0);
-		all += s.nmeetings;
+		all += s.nepisodes;
 		run_free(r);
 		sim_free(&s);
 	}
 	/* The model must not be so cautious that it drops clear episodes. */
-	print_message("loss: %u of %u meetings complete\n", good, all);
+	print_message("loss: %u of %u episodes complete\n", good, all);
 	assert_true(good > all / 3);
 }
 
@@ -210,12 +210,12 @@ static void test_attach(void **state)
 		r = run_new(from);
 		deliver(&s, r);
 		good += check_no_lies(&s, r, 0);
-		for (i = 0; i < s.nmeetings; i++)
-			all += s.meetings[i].release >= from;
+		for (i = 0; i < s.nepisodes; i++)
+			all += s.episodes[i].release >= from;
 		run_free(r);
 		sim_free(&s);
 	}
-	print_message("attach: %u of %u meetings complete\n", good, all);
+	print_message("attach: %u of %u episodes complete\n", good, all);
 	assert_true(good > all * 8 / 10);
 }
 
@@ -248,7 +248,7 @@ static uint32_t cyclic(uint64_t seed, unsigned loss, uint64_t skew, uint32_t *al
 		    s.recs[i].c.depart_ns > known)
 			known = s.recs[i].c.depart_ns;
 	good = check_no_lies(&s, r, known);
-	*all += s.nmeetings;
+	*all += s.nepisodes;
 	run_free(r);
 	sim_free(&s);
 	return good;
@@ -260,7 +260,7 @@ static void test_cyclic(void **state)
 
 	for (uint64_t seed = 1; seed <= 100; seed++)
 		good += cyclic(seed, 0, 0, &all);
-	print_message("cyclic: %u of %u meetings complete\n", good, all);
+	print_message("cyclic: %u of %u episodes complete\n", good, all);
 	assert_true(good > all / 2);
 }
 
@@ -270,7 +270,7 @@ static void test_cyclic_loss(void **state)
 
 	for (uint64_t seed = 1; seed <= 100; seed++)
 		good += cyclic(seed, 1 + seed % 50, 0, &all);
-	print_message("cyclic with loss: %u of %u meetings complete\n", good, all);
+	print_message("cyclic with loss: %u of %u episodes complete\n", good, all);
 	assert_true(good > all / 10);
 }
 

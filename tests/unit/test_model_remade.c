@@ -11,15 +11,15 @@
 #define STEP_NS	 10000 /* maximum difference of the clocks of two CPUs, ns */
 #define PROGRAMS 400
 #define THREADS	 8
-#define MEETINGS 40
-#define RECORDS	 (MEETINGS * THREADS)
+#define EPISODES 40
+#define RECORDS	 (EPISODES * THREADS)
 
 struct record {
 	uint32_t tid, count;
 	uint64_t arrive, depart;
 };
 
-struct meeting {
+struct made_episode {
 	uint64_t release;
 	uint32_t n;
 	bool is_in[THREADS + 1];
@@ -27,7 +27,7 @@ struct meeting {
 
 struct program {
 	struct record records[RECORDS];
-	struct meeting meetings[MEETINGS];
+	struct made_episode episodes[EPISODES];
 	uint32_t nrecords;
 	uint64_t left[THREADS + 1]; /* time when the thread last left, ns */
 };
@@ -60,22 +60,22 @@ static void choose(uint32_t *team, uint32_t n)
 }
 
 /* Add an episode. All arrivals are after @from, because the barrier does not exist before. */
-static uint64_t meet(struct program *p, struct meeting *meeting, const uint32_t *team, uint32_t n,
-		     uint64_t from)
+static uint64_t cross_together(struct program *p, struct made_episode *episode,
+			       const uint32_t *team, uint32_t n, uint64_t from)
 {
 	struct record *r = &p->records[p->nrecords];
 	uint64_t release = 0;
 
-	*meeting = (struct meeting){ .n = n };
+	*episode = (struct made_episode){ .n = n };
 	for (uint32_t i = 0; i < n; i++) {
 		r[i] = (struct record){ .tid = team[i], .count = n };
 		r[i].arrive = (p->left[team[i]] > from ? p->left[team[i]] : from) +
 			      STEP_NS * (1 + chance(50));
 		if (r[i].arrive > release)
 			release = r[i].arrive;
-		meeting->is_in[team[i]] = true;
+		episode->is_in[team[i]] = true;
 	}
-	meeting->release = release;
+	episode->release = release;
 	for (uint32_t i = 0; i < n; i++) {
 		/*
 		 * Only one member may be slow. If all were slow, two episodes with the same count
@@ -94,14 +94,14 @@ static void make(struct program *p)
 	uint64_t release = 0;
 
 	memset(p, 0, sizeof(*p));
-	while (i < MEETINGS) {
+	while (i < EPISODES) {
 		was = n;
 		do
 			n = 2 + (uint32_t)chance(4);
 		while (n == was);
 		choose(team, n);
-		for (uint32_t k = 1 + (uint32_t)chance(5); k && i < MEETINGS; k--)
-			release = meet(p, &p->meetings[i++], team, n, release);
+		for (uint32_t k = 1 + (uint32_t)chance(5); k && i < EPISODES; k--)
+			release = cross_together(p, &p->episodes[i++], team, n, release);
 	}
 }
 
@@ -126,14 +126,14 @@ static void feed(struct run *r, struct program *p)
 	assert_int_equal(model_finish(r->model, UINT64_MAX / 2), 0);
 }
 
-static void check(const struct meeting *m, const struct model_episode *ep)
+static void check(const struct made_episode *m, const struct model_episode *ep)
 {
 	assert_fields(ep, IS(state, MODEL_COMPLETE), IS(n, m->n));
 	for (uint32_t i = 0; i < ep->n; i++)
 		assert_true(m->is_in[ep->members[i].tid]);
 }
 
-static void test_every_meeting_is_found(void **unused)
+static void test_every_episode_is_found(void **unused)
 {
 	static struct program p;
 	uint32_t k;
@@ -144,20 +144,20 @@ static void test_every_meeting_is_found(void **unused)
 		run_launched(r, 0);
 		make(&p);
 		feed(r, &p);
-		assert_int_equal(r->nkept, MEETINGS);
-		for (uint32_t j = 0; j < MEETINGS; j++) {
+		assert_int_equal(r->nkept, EPISODES);
+		for (uint32_t j = 0; j < EPISODES; j++) {
 			for (k = 0;
-			     k < r->nkept && r->kept[k].ep.release_ns != p.meetings[j].release; k++)
+			     k < r->nkept && r->kept[k].ep.release_ns != p.episodes[j].release; k++)
 				;
 			assert_int_not_equal(k, r->nkept);
-			check(&p.meetings[j], &r->kept[k].ep);
+			check(&p.episodes[j], &r->kept[k].ep);
 		}
 	}
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_every_meeting_is_found) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_every_episode_is_found) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

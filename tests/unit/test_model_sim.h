@@ -14,11 +14,11 @@ struct rec {
 	struct model_detail detail; /* passed with the crossing if c.detail is not NULL */
 	struct model_detail parts; /* the parts that the model should report */
 	uint64_t deliver;
-	uint32_t meeting;
+	uint32_t episode;
 	bool dropped;
 };
 
-struct meeting {
+struct sim_episode {
 	uint32_t n;
 	uint64_t object;
 	uint64_t release;
@@ -38,8 +38,8 @@ struct sim {
 	unsigned loss; /* probability that a record is lost, per mille */
 	uint32_t nrecs, cap_recs;
 	struct rec *recs;
-	uint32_t nmeetings, cap_meetings;
-	struct meeting *meetings;
+	uint32_t nepisodes, cap_episodes;
+	struct sim_episode *episodes;
 	uint64_t end;
 	uint64_t ideal; /* end of the same program if its barriers took no time */
 };
@@ -55,19 +55,19 @@ static inline struct rec *add_rec(struct sim *s)
 	return &s->recs[s->nrecs++];
 }
 
-static inline struct meeting *add_meeting(struct sim *s)
+static inline struct sim_episode *add_episode(struct sim *s)
 {
-	if (s->nmeetings == s->cap_meetings) {
-		s->cap_meetings = s->cap_meetings ? 2 * s->cap_meetings : 64;
-		s->meetings = realloc(s->meetings, s->cap_meetings * sizeof(*s->meetings));
-		assert_non_null(s->meetings);
+	if (s->nepisodes == s->cap_episodes) {
+		s->cap_episodes = s->cap_episodes ? 2 * s->cap_episodes : 64;
+		s->episodes = realloc(s->episodes, s->cap_episodes * sizeof(*s->episodes));
+		assert_non_null(s->episodes);
 	}
-	memset(&s->meetings[s->nmeetings], 0, sizeof(*s->meetings));
-	return &s->meetings[s->nmeetings++];
+	memset(&s->episodes[s->nepisodes], 0, sizeof(*s->episodes));
+	return &s->episodes[s->nepisodes++];
 }
 
 /* Return whether @a has all members of @b. */
-static inline bool meets_all(const struct meeting *a, const struct meeting *b)
+static inline bool has_all_members(const struct sim_episode *a, const struct sim_episode *b)
 {
 	for (uint32_t t = 0; t < THREADS_MAX; t++)
 		if (b->arrive[t] && !a->arrive[t])
@@ -87,7 +87,7 @@ static inline void play(struct sim *s, uint32_t rounds)
 {
 	uint64_t ready[THREADS_MAX], clock[THREADS_MAX], release, joined;
 	uint32_t seq[THREADS_MAX] = { 0 }, i, t, k, last;
-	struct meeting *mt;
+	struct sim_episode *mt;
 	struct rec *r;
 
 	for (t = 0; t < s->nthreads; t++) {
@@ -96,7 +96,7 @@ static inline void play(struct sim *s, uint32_t rounds)
 	}
 	for (i = 0; i < rounds; i++) {
 		k = rnd_to(&s->seed, s->nobjects);
-		mt = add_meeting(s);
+		mt = add_episode(s);
 		mt->object = 0x1000 + 64 * k;
 		release = joined = 0;
 		for (t = 0; t < s->nthreads; t++) {
@@ -114,9 +114,9 @@ static inline void play(struct sim *s, uint32_t rounds)
 		/*
 		 * The phase begins at the last episode with all of these threads, or at the start.
 		 */
-		for (last = i; last > 0 && !meets_all(&s->meetings[last - 1], mt); last--)
+		for (last = i; last > 0 && !has_all_members(&s->episodes[last - 1], mt); last--)
 			;
-		mt->phase = release - (last ? s->meetings[last - 1].release : 1000000);
+		mt->phase = release - (last ? s->episodes[last - 1].release : 1000000);
 		for (t = 0; t < s->nthreads; t++) {
 			if (!mt->arrive[t])
 				continue;
@@ -126,7 +126,7 @@ static inline void play(struct sim *s, uint32_t rounds)
 			r->c = crossing(t + 1, mt->object, s->counted ? mt->n : 0, mt->arrive[t],
 					ready[t]);
 			r->c.seq = ++seq[t];
-			r->meeting = s->nmeetings - 1;
+			r->episode = s->nepisodes - 1;
 			r->deliver = ready[t] + rnd_to(&s->seed, s->window + 1);
 			r->dropped = rnd_to(&s->seed, 1000) < s->loss;
 			if (ready[t] > s->end)
@@ -194,7 +194,7 @@ static inline void sim_setup(struct sim *s, uint64_t seed)
 static inline void sim_free(struct sim *s)
 {
 	free(s->recs);
-	free(s->meetings);
+	free(s->episodes);
 }
 
 static inline struct run *sim_run(struct sim *s, uint32_t rounds)
@@ -216,7 +216,7 @@ static inline void play_cyclic(struct sim *s, uint32_t count, uint32_t rounds, u
 {
 	uint64_t ready[THREADS_MAX], enter[THREADS_MAX];
 	uint32_t seq[THREADS_MAX] = { 0 }, waiting = 0, n = 0, i, t, next;
-	struct meeting *mt = NULL;
+	struct sim_episode *mt = NULL;
 	struct rec *r;
 
 	for (t = 0; t < s->nthreads; t++)
@@ -226,7 +226,7 @@ static inline void play_cyclic(struct sim *s, uint32_t count, uint32_t rounds, u
 			if (!(waiting & 1u << t) && (next == THREADS_MAX || enter[t] < enter[next]))
 				next = t;
 		if (!n) {
-			mt = add_meeting(s);
+			mt = add_episode(s);
 			mt->object = 0x1000;
 			mt->n = count;
 		}
@@ -244,7 +244,7 @@ static inline void play_cyclic(struct sim *s, uint32_t count, uint32_t rounds, u
 			r = add_rec(s);
 			r->c = crossing(t + 1, 0x1000, count, mt->arrive[t], ready[t]);
 			r->c.seq = ++seq[t];
-			r->meeting = s->nmeetings - 1;
+			r->episode = s->nepisodes - 1;
 			r->deliver = ready[t] + rnd_to(&s->seed, s->window + 1);
 			r->dropped = rnd_to(&s->seed, 1000) < s->loss;
 			if (ready[t] + 1000 > s->end)
@@ -254,7 +254,7 @@ static inline void play_cyclic(struct sim *s, uint32_t count, uint32_t rounds, u
 		waiting = 0;
 	}
 	if (n)
-		s->nmeetings--;
+		s->nepisodes--;
 }
 
 #endif /* TEST_MODEL_SIM_H */

@@ -14,11 +14,11 @@
 static struct model_team assert_team(const struct run *r, const struct model_crossing *at,
 				     const char *expected)
 {
-	struct model_met met[MOST];
+	struct model_team_member members[MOST];
 	struct model_team team;
 	char words[128], one[16];
 	uint32_t i, n = 0;
-	bool known = model_team(r->model, at, met, MOST, &team);
+	bool known = model_team(r->model, at, members, MOST, &team);
 	char *word, *save;
 
 	assert_true(known == (expected != NULL));
@@ -27,19 +27,19 @@ static struct model_team assert_team(const struct run *r, const struct model_cro
 	snprintf(words, sizeof(words), "%s", expected);
 	for (word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save), n++) {
 		for (i = 0; i < team.n; i++) {
-			snprintf(one, sizeof(one), "%u", met[i].tid);
+			snprintf(one, sizeof(one), "%u", members[i].tid);
 			if (!strcmp(one, word))
 				break;
 		}
 		if (i == team.n)
 			fail_msg("%s is not of the team", word);
-		assert_int_equal(model_thread(r->model, met[i].thread)->tid, met[i].tid);
+		assert_int_equal(model_thread(r->model, members[i].thread)->tid, members[i].tid);
 	}
 	assert_int_equal(team.n, n);
 	return team;
 }
 
-static void test_last_meeting(void **state)
+static void test_last_episode(void **state)
 {
 	struct model_crossing at = crossing(1, A, 0, 0, 0), other = crossing(1, B, 0, 0, 0);
 	struct run *r = *state;
@@ -86,20 +86,21 @@ static void test_gone(void **state)
 {
 	struct model_crossing at = crossing(1, A, 0, 0, 0);
 	struct run *r = *state;
-	struct model_met met[MOST];
+	struct model_team_member members[MOST];
 	struct model_team team;
 
 	cross_and_replace(r, A);
-	assert_true(model_team(r->model, &at, met, MOST, &team));
+	assert_true(model_team(r->model, &at, members, MOST, &team));
 	assert_int_equal(team.n, 2);
 	/* The member is the former thread, not the thread that now has its number. */
 	for (uint32_t i = 0; i < 2; i++)
-		assert_true(model_thread(r->model, met[i].thread)->exited == (met[i].tid == 2));
+		assert_true(model_thread(r->model, members[i].thread)->exited ==
+			    (members[i].tid == 2));
 	/* The result has no more tids than fit. */
-	memset(met, 0xff, sizeof(met));
-	assert_true(model_team(r->model, &at, met, 1, &team));
+	memset(members, 0xff, sizeof(members));
+	assert_true(model_team(r->model, &at, members, 1, &team));
 	assert_int_equal(team.n, 2);
-	assert_int_equal(met[1].tid, UINT32_MAX);
+	assert_int_equal(members[1].tid, UINT32_MAX);
 }
 
 /* There are more threads than the count, so the next arrival may be another thread. */
@@ -112,10 +113,10 @@ static void test_changes(void **state)
 		  { 1, A, 2, 40, 45 }, { 3, A, 2, 24, 46 }, { 3, A, 2, 60, 65 },
 		  { 2, A, 2, 50, 66 });
 	{
-		struct model_met met[MOST];
+		struct model_team_member members[MOST];
 		struct model_team team;
 
-		assert_true(model_team(r->model, &at, met, MOST, &team));
+		assert_true(model_team(r->model, &at, members, MOST, &team));
 		assert_true(team.changes);
 	}
 }
@@ -150,7 +151,7 @@ static void test_shared(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		launched_test(test_last_meeting), launched_test(test_unknown_count),
+		launched_test(test_last_episode), launched_test(test_unknown_count),
 		launched_test(test_gone),	  launched_test(test_changes),
 		empty_run_test(test_shared),
 	};

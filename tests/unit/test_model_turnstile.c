@@ -59,7 +59,7 @@ static void meet(uint64_t object, uint32_t n, uint32_t last, bool through)
 	now = open + 100 * (n + 2);
 }
 
-static void test_meetings(void **state)
+static void test_episodes(void **state)
 {
 	struct turnstile o;
 
@@ -145,7 +145,7 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(test_meetings), TEST(test_two_wait), TEST(test_lock),
+		TEST(test_episodes), TEST(test_two_wait), TEST(test_lock),
 		TEST(test_queue),    TEST(test_enough),	  TEST(test_many),
 	};
 

@@ -56,7 +56,7 @@ static void meet(struct align *a, uint32_t clock, uint32_t tgid, uint32_t seq, u
  * and another arrives at 1,200 and leaves at 1,350 on the second. The offset is between -1,250 and
  * -800.
  */
-static void test_one_meeting(void **unused)
+static void test_one_episode(void **unused)
 {
 	struct align *a = align_new(2);
 	struct align_found found;
@@ -67,7 +67,7 @@ static void test_one_meeting(void **unused)
 	meet(a, 1, 10, 1, 7, 1200, 1350);
 	assert_int_equal(align_solve(a), 0);
 	align_look(a, 1, &found);
-	assert_fields(&found, IS(meetings, 1), IS(uncertain_ns, 225), IS(contradicts, false));
+	assert_fields(&found, IS(sync_points, 1), IS(uncertain_ns, 225), IS(contradicts, false));
 	assert_int_equal(align_time(a, 1, 2000), 2000 - 1025);
 	assert_int_equal(align_time(a, 0, 2000), 2000);
 	assert_true(align_time(a, 1, MODEL_UNKNOWN) == MODEL_UNKNOWN);
@@ -107,7 +107,7 @@ static void random_run(double ppm, uint32_t rounds, uint64_t worst)
 	assert_int_equal(align_solve(a), 0);
 	for (uint32_t k = 1; k < 3; k++) {
 		align_look(a, k, &found);
-		assert_true(found.meetings > 100);
+		assert_true(found.sync_points > 100);
 		for (uint32_t i = 1; i < 100; i++) {
 			uint64_t real = t / 100 * i;
 			uint64_t got = align_time(a, k, other(real, k * 123456789000ull, k * ppm));
@@ -145,9 +145,9 @@ static void test_not_counted(void **unused)
 	meet(a, 2, 12, 3, 7, 1500, 1550);
 	assert_int_equal(align_solve(a), 0);
 	align_look(a, 1, &found);
-	assert_int_equal(found.meetings, 0);
+	assert_int_equal(found.sync_points, 0);
 	align_look(a, 2, &found);
-	assert_int_equal(found.meetings, 0);
+	assert_int_equal(found.sync_points, 0);
 	assert_int_equal(align_time(a, 2, 77), 77);
 	end(a);
 }
@@ -186,7 +186,7 @@ static void test_through_another(void **unused)
 	meet(a, 2, 12, 1, 8, 9200, 9220);
 	assert_int_equal(align_solve(a), 0);
 	align_look(a, 2, &found);
-	assert_int_equal(found.meetings, 1);
+	assert_int_equal(found.sync_points, 1);
 	assert_int_equal(align_time(a, 2, 9300), 300);
 	end(a);
 }
@@ -194,7 +194,7 @@ static void test_through_another(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_meeting),	cmocka_unit_test(test_random_runs),
+		cmocka_unit_test(test_one_episode),	cmocka_unit_test(test_random_runs),
 		cmocka_unit_test(test_not_counted),	cmocka_unit_test(test_contradiction),
 		cmocka_unit_test(test_through_another),
 	};

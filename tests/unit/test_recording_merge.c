@@ -21,7 +21,7 @@ struct node {
 	struct contents_writer *contents;
 	uint32_t tgid;
 	uint64_t ahead;
-	uint32_t met; /* number of episodes that the node's rank has crossed so far */
+	uint32_t crossed; /* number of episodes that the node's rank has crossed so far */
 	bool found_running; /* the rank was already running when tracing began */
 	struct contents_ending ending; /* how the recording of this node ends, with its losses */
 };
@@ -65,7 +65,7 @@ static void meet_at(struct node *n, uint32_t round, uint64_t comm, uint32_t site
 				    .seq = round + 1,
 				    .site = site,
 				    .count = 1, /* the number of ranks of this node */
-				    .arrive_cpu = (uint16_t)n->met++,
+				    .arrive_cpu = (uint16_t)n->crossed++,
 				    .object = 0x1000 + n->tgid + comm,
 				    .shared = comm,
 				    .family = SBT_FAMILY_MPI,
@@ -145,7 +145,7 @@ static void test_two_nodes(void **unused)
 		assert_int_equal(contents_open(nodes[i].fd, &tapes[i]), 0);
 	assert_int_equal(merge_new(tapes, 2, &merge), 0);
 	merge_clock(merge, 1, &clock);
-	assert_fields(&clock, IS(found.meetings, ROUNDS), TEXT(host, "b"),
+	assert_fields(&clock, IS(found.sync_points, ROUNDS), TEXT(host, "b"),
 		      IS(found.contradicts, false));
 	uncertain = clock.found.uncertain_ns;
 	assert_true(uncertain > 0 && uncertain < 12000);
@@ -263,7 +263,7 @@ static void run_of(struct node *nodes, uint32_t n, uint64_t seed, uint64_t phase
 
 			t[k] = release + 1000 + rnd_to(&seed, leave_ns);
 			end = t[k] > end ? t[k] : end;
-			nodes[k].met = i;
+			nodes[k].crossed = i;
 			if (!is_lost)
 				meet_at(&nodes[k], seq[k], comm, 5, arrive[k], t[k]);
 			seq[k] += !is_lost || numbered;
@@ -310,7 +310,7 @@ static void test_late_rank(void **unused)
 
 	run_of(nodes, NODES, 5, 2000000, 1000, 0, false);
 	count(nodes, NODES, &got, &clock);
-	assert_fields(&clock, IS(found.meetings, 0), IS(unnumbered, FEW * COMMS));
+	assert_fields(&clock, IS(found.sync_points, 0), IS(unnumbered, FEW * COMMS));
 	assert_fields(&got, IS(wrong, 0), IS(complete, FEW * COMMS));
 }
 
@@ -325,7 +325,7 @@ static void test_lost_records(void **unused)
 
 	run_of(nodes, NODES, 5, 2000000, 1000, 3, true);
 	count(nodes, NODES, &got, &clock);
-	assert_fields(&clock, IS(found.meetings, 5), IS(unnumbered, FEW * COMMS - 8));
+	assert_fields(&clock, IS(found.sync_points, 5), IS(unnumbered, FEW * COMMS - 8));
 	assert_int_equal(got.wrong, 0);
 	assert_int_equal(got.complete + got.others, FEW * COMMS);
 	assert_true(got.complete >= FEW * COMMS - 5);
@@ -348,7 +348,7 @@ static void test_lost_before_numbers(void **unused)
 
 	run_of(nodes, NODES, 5, 2000000, 1000, 3, false);
 	count(nodes, NODES, &got, &clock);
-	assert_fields(&clock, IS(found.meetings, 0), IS(unnumbered, FEW * COMMS - 3));
+	assert_fields(&clock, IS(found.sync_points, 0), IS(unnumbered, FEW * COMMS - 3));
 	assert_int_equal(got.wrong, 0);
 	assert_true(got.complete >= FEW * COMMS - 5);
 }

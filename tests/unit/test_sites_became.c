@@ -213,7 +213,7 @@ static void test_child(void **state)
 }
 
 /* The program that the process ran is unknown, so its current mappings are used. */
-static void test_untold(void **state)
+static void test_unknown_program(void **state)
 {
 	const struct world *w = *state;
 	struct address_space *space = address_space_new(w, false);
@@ -246,7 +246,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(test_another, world_new, world_free),
 		cmocka_unit_test_setup_teardown(test_later, world_new, world_free),
 		cmocka_unit_test_setup_teardown(test_child, world_new, world_free),
-		cmocka_unit_test_setup_teardown(test_untold, world_new, world_free),
+		cmocka_unit_test_setup_teardown(test_unknown_program, world_new, world_free),
 		cmocka_unit_test_setup_teardown(test_ended, world_new, world_free),
 	};
 

@@ -637,8 +637,8 @@ static int debuginfod_program(const char *path, bool ask)
 	return err || !getenv("DEBUGINFOD_URLS"); /* the tracer's own variable is unchanged */
 }
 
-/* Run a server without any files. It writes a byte to @tell for each request. Return its pid. */
-static pid_t nothing_server(int sock, int tell)
+/* Run a server without any files. It writes a byte to @notify for each request. Return its pid. */
+static pid_t nothing_server(int sock, int notify)
 {
 	static const char none[] = "HTTP/1.0 404 Not Found\r\nContent-Length: 0\r\n\r\n";
 	char buf[1024];
@@ -649,7 +649,7 @@ static pid_t nothing_server(int sock, int tell)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	while ((conn = accept(sock, NULL, NULL)) >= 0) {
-		if (write(tell, "x", 1) != 1 || read(conn, buf, sizeof(buf)) < 0 ||
+		if (write(notify, "x", 1) != 1 || read(conn, buf, sizeof(buf)) < 0 ||
 		    write(conn, none, sizeof(none) - 1) < 0)
 			break;
 		close(conn);

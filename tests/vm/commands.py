@@ -47,7 +47,7 @@ HOT = "gen " + " ".join(test_limit.HOT) + " --duration 2"
 LATE = "gen " + " ".join(test_top.LATE)
 LOOKS = 3
 RANKS = 3
-MEETINGS, TOO_EARLY = 40, 80  # of ranks: after all are examined, and before
+CROSSED, TOO_EARLY = 40, 80  # of ranks: after all are examined, and before
 MPI = (f"mpiexec.hydra -launcher fork -localhost localhost -n {RANKS} /bin/gen_mpich --kind barrier "
        "--work stair:1ms:1ms --work-by sleep --rounds ")
 HYDRA = ("mpiexec.hydra", "hydra_pmi_proxy")
@@ -89,17 +89,17 @@ def top_options(machine):
     return "" if machine.suite == "sid" else "--no-causes"
 
 
-def meetings(machine):
+def crossed(machine):
     """Return the number of episodes of ranks. Ranks are not stopped, and examining them takes seconds there, so some cross too
     early."""
-    return MEETINGS + TOO_EARLY if machine.counting else MEETINGS
+    return CROSSED + TOO_EARLY if machine.counting else CROSSED
 
 
 def command_script(machine):
     lines = [run(name, ALL[name][0], bool(ALL[name][1])) for name in chosen(machine) if name not in ("mpi", "shared")]
     if "shared" in chosen(machine):
         lines.append(f"kill -STOP $PPID\n{run('shared', ALL['shared'][0])}kill -CONT $PPID\n")
-    return "".join(lines + ([run("mpi", MPI + str(meetings(machine)), True)] if "mpi" in chosen(machine) else []))
+    return "".join(lines + ([run("mpi", MPI + str(crossed(machine)), True)] if "mpi" in chosen(machine) else []))
 
 
 READ = f"""
@@ -139,7 +139,7 @@ cat >limit.sh <<'EOF'
 
 def limit_script():
     return f"""{stamp("limit")}timeout 200 sbt-trace -o limit.live --record limit.tape --cost-limit {LIMIT} --frames 1 --no-causes \\
-	-- sh -c "$(cat limit.sh)" >limit.out 2>limit.said; echo $? >limited.rc
+	-- sh -c "$(cat limit.sh)" >limit.out 2>limit.err; echo $? >limited.rc
 {stamp("compare")}{COMPARE}"""
 
 
@@ -194,7 +194,7 @@ def window(left):
     """The window has the episodes between two moments, and no others."""
     left.status("part")
     met = test_record.check_part(everything(left), left.counted("part"), everything(left).end["lost_total"])
-    check_between("meetings", len(met), TO - 1, TO)
+    check_between("episodes", len(met), TO - 1, TO)
     check_equal("processes", {e["pid"] for e in met}, {int(left.text("all-uneven.pid"))})
 
 
@@ -211,7 +211,7 @@ def predicted(left):
     p = test_predict.Prediction.of(left.text("predicted.json"))
     check(any("Only a part of the recording" in note["text"] for note in p.notes), p.notes)
     (phase,) = [x for x in p[2]["phases"] if x["barrier"]]
-    check_between("meetings", phase["meetings"], TO - 1, TO)
+    check_between("episodes", phase["meetings"], TO - 1, TO)
     # Two thirds of the work are one thread's. If CPUs stand still meanwhile, the share can be larger.
     check(p[2]["speedup"] > 1, f"nothing gained: {p[2]}")
     check_between("speedup", p[2]["speedup"], 0.95 * alone / together, 1.05 * alone / together)
@@ -230,7 +230,7 @@ def compared(left):
         # The callers of the first barrier are main() and the C library, and its name depends on the first arriver.
         _, barriers = test_diff.check_reported(found, side, test_diff.objects_of(left.text(f"{name}.json").splitlines()),
                                                least=2)
-        check_equal("meetings", [b["episodes"] for b in barriers], [LU_SIZE - 1])
+        check_equal("episodes", [b["episodes"] for b in barriers], [LU_SIZE - 1])
     (loop,) = [r for (_, quantity), r in found.items() if quantity == "phase_ns" and r["barrier"] == barriers[0]["id"]]
     check(loop["ratio"] > 1.5, f"forty times the work: {loop}")
     check_in("what was detached", "--cost-limit", " ".join(left.text("words.json").split()))
@@ -269,14 +269,14 @@ def generated(name):
 def mpi(left):
     """Ranks of an mpirun: every episode is found with all members, except those that crossed too early, which are counted."""
     log, early = genlog.Log(left.path("all-mpi.log")), families.too_early(everything(left))
-    made = meetings(left.machine)
-    check_between("crossings that came too early", early, 0, (made - MEETINGS) * RANKS)
-    least = max(made - early, MEETINGS)
+    made = crossed(left.machine)
+    check_between("crossings that came too early", early, 0, (made - CROSSED) * RANKS)
+    least = max(made - early, CROSSED)
     generated("mpi")(left)
     # MPI's libraries are stripped, so callers behind them cannot always be determined. There may be several rows.
     rows = everything(left).barriers(family="mpi")
     check_equal("rows", {(row["kind"], row["shared"]) for row in rows}, {("explicit", True)})
-    check_between("meetings", sum(row["episodes"] for row in rows), least, made)
+    check_between("episodes", sum(row["episodes"] for row in rows), least, made)
     for row in rows:
         check_equal("ranks", sorted(m["index"] for m in row["threads"]), list(range(RANKS)))
         check_equal("processes", {m["tid"] for m in row["threads"]}, families.processes_of(log))
@@ -297,7 +297,7 @@ def limited(left):
     trace = families.commanded(left, "limit")
     p = test_limit.check_let_go(trace, 0.9e9, pid=int(left.text("all-hot.pid")), least=0)
     test_limit.check_until(trace, genlog.Log(left.path("all-hot.log")), p)
-    check_in("said", f"--cost-limit {LIMIT}: process", left.text("limit.said"))
+    check_in("reported", f"--cost-limit {LIMIT}: process", left.text("limit.err"))
     check_equal("the other", trace.process(comm="lu")["shed_ns"], None)
 
 

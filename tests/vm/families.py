@@ -161,10 +161,10 @@ for i in 1 2; do timeout 60 sbt-trace hang --json -p ${{pids%,}} >>after.json 2>
 stop after; wait $group
 kinds="{" ".join(HUNG["live"])}"
 {stamp("live")}timeout 200 sbt-trace --json --hang 1 -o live.json -- sh -c "$(cat hung.sh)" sh live >live.out 2>live.err & sbt=$!
-told() {{ for kind in $kinds; do
+reported() {{ for kind in $kinds; do
 	[ $(grep '"type":"hang"' live.json | grep -c "\\"pid\\":$(cat live-$kind.pid),") -ge 2 ] || return 1
 done 2>/dev/null; }}
-n=0; until told || [ $n = 100 ]; do sleep 0.5; n=$((n+1)); done
+n=0; until reported || [ $n = 100 ]; do sleep 0.5; n=$((n+1)); done
 stop live; wait $sbt; echo $? >live.rc
 {stamp("end")}"""
 
@@ -421,7 +421,7 @@ def hangs(which):
             text = left.text(f"{which}.json")
             pid = int(left.text(f"{which}-{kind}.pid"))
             told = [r for r in records(text) if r["pid"] == pid]
-            check(told, f"nothing was said of {kind}")
+            check(told, f"nothing was reported for {kind}")
             log, why = test_hang.Log(left.text(f"{which}-{kind}.log")), None
             for record in told:
                 if test_hang.KINDS[kind].verdict != "deadlock":

@@ -3,7 +3,7 @@
 //
 // Ranks that hang at MPI_Barrier() because the last rank does not arrive: hung_mpi KIND.
 // "finalize": it is in MPI_Finalize(). "pipe": it reads from an empty pipe. "gone": it has ended
-// (tell mpirun to continue without it). Prints "# member RANK PID" for each rank and "# missing
+// (make mpirun continue without it). Prints "# member RANK PID" for each rank and "# missing
 // PID" for the last one.
 #include "common.h"
 

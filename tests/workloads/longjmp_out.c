@@ -50,7 +50,7 @@ int main(void)
 {
 	struct sigaction action = { .sa_handler = on_signal };
 	pthread_t thread;
-	int meetings = 0;
+	int crossed = 0;
 
 	stopgap(STOPGAP_SECONDS);
 	sigaction(SIGUSR1, &action, NULL);
@@ -61,9 +61,9 @@ int main(void)
 		wait_until_asleep(jumper_tid);
 		must(pthread_kill(thread, SIGUSR1), "pthread_kill");
 		serial(pthread_barrier_wait(&meeting));
-		meetings++;
+		crossed++;
 	}
 	must(pthread_join(thread, NULL), "pthread_join");
-	printf("longjmp_out: jumps=%d meetings=%d ok\n", jumps, meetings);
-	return jumps != TURNS || meetings != TURNS;
+	printf("longjmp_out: jumps=%d crossed=%d ok\n", jumps, crossed);
+	return jumps != TURNS || crossed != TURNS;
 }

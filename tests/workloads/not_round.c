@@ -19,7 +19,7 @@
 //   timed     pthread_timedjoin_np, repeatedly
 //   unequal   a different number of threads in each round
 //   cancelled the joined threads were cancelled
-//   meeting   the threads and their creator also cross a barrier
+//   barrier   the threads and their creator also cross a barrier
 //   spread    each thread is joined by its own call
 //   abandoned the joining thread is cancelled in a join, and another thread joins its threads
 #include "not.h"
@@ -273,7 +273,7 @@ static void *meets(void *arg)
 	return short_work(arg);
 }
 
-static void meeting(pthread_t *threads)
+static void with_barrier(pthread_t *threads)
 {
 	must(pthread_barrier_init(&barrier, NULL, thread_count + 1), "pthread_barrier_init");
 	for (uint32_t r = 0; r < rounds; r++) {
@@ -331,7 +331,7 @@ static const struct way {
 	{ "window", window },	{ "foreign", foreign },	    { "each", each },
 	{ "polled", polled },	{ "logger", logger },	    { "shuffled", shuffled },
 	{ "nested", nested },	{ "several", several },	    { "timed", timed },
-	{ "unequal", unequal }, { "cancelled", cancelled }, { "meeting", meeting },
+	{ "unequal", unequal }, { "cancelled", cancelled }, { "barrier", with_barrier },
 	{ "spread", spread },	{ "abandoned", abandoned },
 };
 

@@ -68,7 +68,7 @@ int main()
 {
 	struct sigaction action = {};
 	pthread_t thread;
-	int meetings = 0;
+	int crossed = 0;
 
 	stopgap(STOPGAP_SECONDS);
 	action.sa_handler = on_signal;
@@ -80,9 +80,9 @@ int main()
 		wait_until_asleep(thrower_tid);
 		must(pthread_kill(thread, SIGUSR1), "pthread_kill");
 		wait_for_all(&meeting);
-		meetings++;
+		crossed++;
 	}
 	must(pthread_join(thread, nullptr), "pthread_join");
-	printf("throw_out: caught=%d destroyed=%d meetings=%d ok\n", caught, destroyed, meetings);
-	return caught != TURNS || destroyed != TURNS || meetings != TURNS;
+	printf("throw_out: caught=%d destroyed=%d crossed=%d ok\n", caught, destroyed, crossed);
+	return caught != TURNS || destroyed != TURNS || crossed != TURNS;
 }

@@ -107,7 +107,7 @@ uint64_t ceiling_choose(const struct ceiling_process *p, double limit)
  * Return true if these probe groups can be detached from the process separately, or if the process
  * has no other probe groups.
  */
-static bool is_apart(const struct ceiling_process *p, uint64_t probe_groups)
+static bool is_separate(const struct ceiling_process *p, uint64_t probe_groups)
 {
 	uint64_t lost = p->probe_groups & probe_groups, apart = 0;
 
@@ -117,14 +117,14 @@ static bool is_apart(const struct ceiling_process *p, uint64_t probe_groups)
 	return lost == p->probe_groups || !(lost & ~apart);
 }
 
-/* Return true if is_apart() is true for all processes of a process group. */
-static bool all_apart(const struct ceiling_process *p, uint32_t n, uint32_t group,
-		      uint64_t probe_groups)
+/* Return true if is_separate() is true for all processes of a process group. */
+static bool all_separate(const struct ceiling_process *p, uint32_t n, uint32_t group,
+			 uint64_t probe_groups)
 {
 	uint32_t i;
 
 	for (i = 0; i < n; i++)
-		if (p[i].group == group && !is_apart(&p[i], probe_groups))
+		if (p[i].group == group && !is_separate(&p[i], probe_groups))
 			return false;
 	return true;
 }
@@ -209,7 +209,7 @@ static void decide_group(const struct ceiling_process *p, uint32_t n, uint32_t g
 {
 	uint32_t i;
 
-	if (!all_apart(p, n, group, probe_groups))
+	if (!all_separate(p, n, group, probe_groups))
 		probe_groups = CEILING_WHOLE;
 	for (i = 0; i < n; i++) {
 		if (p[i].group != group || v[i].way >= way ||
@@ -262,7 +262,7 @@ static uint64_t decide(const struct ceiling_process *p, uint32_t n, uint32_t cul
 	uint64_t probe_groups = ceiling_choose(&p[culprit], limit), shared, own;
 	uint32_t group = p[culprit].group;
 
-	if (!all_apart(p, n, group, probe_groups))
+	if (!all_separate(p, n, group, probe_groups))
 		probe_groups = CEILING_WHOLE;
 	probes_of(p, n, group, probe_groups, &shared, &own);
 	if (!shared) {

@@ -63,7 +63,7 @@ static void add_part(const struct report_env *env, const struct model_proc *p,
 	for (probe_group = 0; probe_group < SBT_PROBE_GROUPS; probe_group++)
 		if (part->probe_groups & SBT_PROBE_GROUP(probe_group) &&
 		    !is_within(env, part->probe_groups, probe_group))
-			out->sheds[out->nsheds++] = (struct report_detached){
+			out->detached_groups[out->ndetached_groups++] = (struct report_detached){
 				.family = report_family(env, family_of(env, probe_group)),
 				.function =
 					env->probe_group_name
@@ -86,11 +86,11 @@ int detached_process(struct arena *arena, const struct report_env *env, const st
 	array_for_each (part, p->parts, p->nparts)
 		n += (uint32_t)__builtin_popcountll(part->probe_groups);
 	out->detached_some = n > 0;
-	out->sheds = NULL;
+	out->detached_groups = NULL;
 	if (!n)
 		return 0;
-	out->sheds = arena_alloc(arena, n * sizeof(*out->sheds));
-	if (!out->sheds)
+	out->detached_groups = arena_alloc(arena, n * sizeof(*out->detached_groups));
+	if (!out->detached_groups)
 		return -ENOMEM;
 	for (i = 0; i < p->nparts; i++)
 		add_part(env, p, &p->parts[i], out);

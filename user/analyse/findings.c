@@ -123,8 +123,8 @@ static int detached_parts(struct findings *f, const struct report_process *p)
 	uint32_t i;
 	int err = 0;
 
-	for (i = 0; i < p->nsheds && !err; i++) {
-		const struct report_detached *s = &p->sheds[i];
+	for (i = 0; i < p->ndetached_groups && !err; i++) {
+		const struct report_detached *s = &p->detached_groups[i];
 		char process[64] = "", what[96];
 
 		if (s->because)

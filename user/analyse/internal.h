@@ -573,7 +573,7 @@ const char *report_family(const struct report_env *env, uint8_t family);
  */
 void detached_barrier(const struct model_proc *p, const struct model_barrier *barrier,
 		      struct report_barrier *out);
-/* Set detached_* and sheds of @out. Return 0 or -ENOMEM. */
+/* Set detached_* and detached_groups of @out. Return 0 or -ENOMEM. */
 int detached_process(struct arena *arena, const struct report_env *env, const struct model_proc *p,
 		     struct report_process *out);
 

@@ -49,10 +49,10 @@ struct observer {
 	struct report_namer *namer;
 	struct named *named; /* indexed by barrier */
 	uint32_t nnamed;
-	bool *met_watch; /* indexed by -w option: a barrier matched it */
-	bool *met_name; /* indexed by --name option: a barrier matched it */
+	bool *matched_watch; /* indexed by -w option: a barrier matched it */
+	bool *matched_name; /* indexed by --name option: a barrier matched it */
 	/* one bit for each --phase: a barrier matched its begin (its end) */
-	uint32_t met_begin, met_end;
+	uint32_t matched_begin, matched_end;
 	struct observed_member *members;
 	/* counters of each member, then the sums over all members */
 	struct report_counter *counters;
@@ -97,12 +97,12 @@ int observer_new(const struct options *options, const struct report_env *env,
 		.options = options,
 		.env = env,
 		.output = *output,
-		.met_watch = calloc(options->nwatch + 1, sizeof(*w->met_watch)),
-		.met_name = calloc(options->nnames + 1, sizeof(*w->met_name)),
+		.matched_watch = calloc(options->nwatch + 1, sizeof(*w->matched_watch)),
+		.matched_name = calloc(options->nnames + 1, sizeof(*w->matched_name)),
 		.openmp = openmp_new(),
 		.namer = report_namer_new(),
 	};
-	if (!w->met_watch || !w->met_name || !w->openmp || !w->namer || name_phases(w)) {
+	if (!w->matched_watch || !w->matched_name || !w->openmp || !w->namer || name_phases(w)) {
 		observer_free(w);
 		return -ENOMEM;
 	}
@@ -126,8 +126,8 @@ void observer_free(struct observer *w)
 	free(w->members);
 	free(w->counters);
 	hash_free_ptrs(&w->labels);
-	free(w->met_watch);
-	free(w->met_name);
+	free(w->matched_watch);
+	free(w->matched_name);
 	free(w);
 }
 
@@ -271,8 +271,8 @@ static void bound_phases(struct observer *w, uint32_t index, const struct model_
 		if (matches(w, b, id, name, o->phases[i].end))
 			ends |= 1u << i;
 	}
-	w->met_begin |= begins;
-	w->met_end |= ends;
+	w->matched_begin |= begins;
+	w->matched_end |= ends;
 	/* Ignore -ENOMEM: if memory has run out, later allocations fail as well. */
 	if (o->nphases)
 		conceptual_barrier(w->conceptual, index, begins, ends);
@@ -304,14 +304,14 @@ void observer_barrier(void *ctx, const struct model *model, uint32_t index, stru
 		/* If several --name options match the barrier, the first counts. */
 		if (!(b->flags >> WATCH_NAME_SHIFT))
 			b->flags |= WATCH_NAMED | (uint32_t)(i + 1) << WATCH_NAME_SHIFT;
-		w->met_name[i] = true;
+		w->matched_name[i] = true;
 	}
 	name = observer_barrier_name(w, b);
 	for (i = 0; i < o->nwatch; i++) {
 		if (!matches(w, b, n->barrier.id, name, o->watch[i]))
 			continue;
 		b->flags |= WATCH_WATCHED;
-		w->met_watch[i] = true;
+		w->matched_watch[i] = true;
 	}
 	bound_phases(w, index, b, n->barrier.id, name);
 	for (i = 0; i < w->rows.nsites; i++)
@@ -391,12 +391,12 @@ void observer_unmet(const struct observer *w)
 			    (unsigned long long)refused, USER_PHASES_MAX);
 
 	for (i = 0; i < w->options->nwatch; i++) {
-		if (!w->met_watch[i])
+		if (!w->matched_watch[i])
 			remark_note(REMARK_WARN, "unmet", 0, "-w: barrier \"%s\" was never crossed",
 				    w->options->watch[i]);
 	}
 	for (i = 0; i < w->options->nnames; i++) {
-		if (!w->met_name[i])
+		if (!w->matched_name[i])
 			remark_note(REMARK_WARN, "unmet", 0,
 				    "--name: barrier \"%s\" was never crossed, so none was named "
 				    "\"%s\"",
@@ -405,11 +405,11 @@ void observer_unmet(const struct observer *w)
 	for (i = 0; i < w->options->nphases; i++) {
 		const struct options_phase *p = &w->options->phases[i];
 
-		if (*p->begin && !(w->met_begin >> i & 1))
+		if (*p->begin && !(w->matched_begin >> i & 1))
 			remark_note(REMARK_WARN, "unmet", 0,
 				    "barrier \"%s\" was never crossed: phase \"%s\" never began",
 				    p->begin, p->name);
-		if (!(w->met_end >> i & 1))
+		if (!(w->matched_end >> i & 1))
 			remark_note(REMARK_WARN, "unmet", 0,
 				    "barrier \"%s\" was never crossed: phase \"%s\" never ended",
 				    p->end, p->name);

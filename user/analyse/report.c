@@ -485,17 +485,18 @@ static uint64_t with_sleepers(uint64_t crossings, const struct model_sums *sums)
 	return 2 * sums->slept < crossings ? 2 * sums->slept : crossings;
 }
 
-uint32_t report_met(const struct model_proc *p)
+uint32_t report_members(const struct model_proc *p)
 {
-	uint64_t mean = p->met ? (p->crossings + p->met / 2) / p->met : p->nthreads_crossed;
+	uint64_t mean =
+		p->crossed ? (p->crossings + p->crossed / 2) / p->crossed : p->nthreads_crossed;
 
 	return mean < p->nthreads_crossed ? (uint32_t)mean : p->nthreads_crossed;
 }
 
 double report_cost(const struct report_env *env, double crossing_ns, uint64_t crossings,
-		   const struct model_sums *sums, uint32_t met)
+		   const struct model_sums *sums, uint32_t members)
 {
-	uint32_t held = env->ncpus && env->ncpus < met ? env->ncpus : met;
+	uint32_t held = env->ncpus && env->ncpus < members ? env->ncpus : members;
 
 	return crossing_ns * (double)crossings +
 	       cost_of(env->switch_cost_ns, with_sleepers(crossings, sums) + sums->switches) +
@@ -517,7 +518,7 @@ static void process_cost(struct build *b, const struct model_proc *p,
 	const struct report_env *env = b->env;
 	double price = env->crossing_cost ? env->crossing_cost(env->ctx, p) : env->crossing_cost_ns;
 	uint64_t hits = out->crossings + conceptual_marks(env->conceptual, out->index);
-	double cost = report_cost(env, price, hits, spent, report_met(p));
+	double cost = report_cost(env, price, hits, spent, report_members(p));
 	uint64_t time = out->outside_ns;
 
 	out->looks = env->looks ? env->looks(env->ctx, p, &out->paused_ns) : 0;
@@ -577,9 +578,9 @@ static void process_facts(struct build *b, const struct model_proc *p, uint32_t 
 		.processes = p->processes,
 		.ideal_ns = p->ideal_ns,
 		.threads = p->nthreads_crossed,
-		.episodes = p->met,
-		.incomplete = p->met_incomplete,
-		.ambiguous = p->met_ambiguous,
+		.episodes = p->crossed,
+		.incomplete = p->crossed_incomplete,
+		.ambiguous = p->crossed_ambiguous,
 		.crossings = p->crossings,
 		.unmet = p->unmet,
 		.arrivals_unseen = p->arrivals_unseen,
@@ -872,7 +873,7 @@ static int classify_processes(struct build *b)
 
 		out->ndetached += p->detached_ns != REPORT_UNKNOWN;
 		out->ntasks += p->tasks;
-		out->ndetached_parts += p->detached_ns == REPORT_UNKNOWN && p->nsheds;
+		out->ndetached_parts += p->detached_ns == REPORT_UNKNOWN && p->ndetached_groups;
 
 		p->hung = hash_get(&hung, p->pid, &yes);
 		all[i].shares.top = top ? share_of((double)top->lost_ns, (double)p->wait_ns) : NAN;

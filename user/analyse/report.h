@@ -154,7 +154,7 @@ enum report_pattern {
 	REPORT_MIXED_LOSS, /* static and rotating */
 	REPORT_COSTLY, /* the barrier itself is expensive */
 	REPORT_FEW, /* too few complete episodes for a verdict */
-	REPORT_UNTOLD, /* threads are known only as a sum, so the late threads are unknown */
+	REPORT_SUM_ONLY, /* threads are known only as a sum, so the late threads are unknown */
 	REPORT_TASKS, /* threads run tasks in barriers, so the loss there is unknown */
 };
 
@@ -411,10 +411,10 @@ struct report_process {
 	/* pid of another process if that process exceeded the limit; 0 if not */
 	uint32_t detached_because;
 	bool detached_probed; /* its probes were left attached and still take time */
-	/* sheds is not empty, for this process or for a process of this group */
+	/* detached_groups is not empty, for this process or for a process of this group */
 	bool detached_some;
-	uint32_t nsheds; /* number of `sheds`, which are ordered by time */
-	struct report_detached *sheds;
+	uint32_t ndetached_groups; /* number of `detached_groups`, which are ordered by time */
+	struct report_detached *detached_groups;
 	uint32_t nmembers;
 	struct report_thread *members; /* figures over all barriers; ordered by index */
 };
@@ -498,7 +498,7 @@ struct report {
 	const struct report_hang *hangs; /* hangs that have not ended; not owned */
 	uint32_t nremarks;
 	const struct remark *remarks; /* not owned */
-	/* number of processes with `sheds` that were not detached completely */
+	/* number of processes with `detached_groups` that were not detached completely */
 	uint32_t ndetached_parts;
 	/* number of processes that were not traced to their end; see report_process.detached_ns */
 	uint32_t ndetached;
@@ -642,17 +642,17 @@ struct report_counter report_counter(const char *name, uint64_t value, uint64_t 
 void report_counter_add(struct report_counter *sum, const struct report_counter *c);
 
 /* Return the mean number of threads in an episode of the process. */
-uint32_t report_met(const struct model_proc *p);
+uint32_t report_members(const struct model_proc *p);
 
 /*
  * Return the thread time that tracing cost, in ns. It has three parts. The first is @crossings at
  * @crossing_ns each. The second is the context switches of threads inside and outside barriers, at
  * env->switch_cost_ns each. The third is the time in which the tracer had the CPU of a thread,
- * times the @met members of an episode (at most the number of CPUs), because all members then
+ * times the @members members of an episode (at most the number of CPUs), because all members then
  * waited for this thread. Return NAN if @crossing_ns is NAN.
  */
 double report_cost(const struct report_env *env, double crossing_ns, uint64_t crossings,
-		   const struct model_sums *sums, uint32_t met);
+		   const struct model_sums *sums, uint32_t members);
 
 /*
  * Return the time, in ns, with which to compare a cost: @threads_ns, but at most @elapsed_ns times

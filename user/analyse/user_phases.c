@@ -30,7 +30,7 @@ struct open {
 	struct open *next; /* the next older occurrence */
 	uint64_t serial;
 	uint32_t inside; /* number of threads inside */
-	bool met; /* the current episode has members in this occurrence */
+	bool has_members; /* the current episode has members in this occurrence */
 	struct occurrence now;
 };
 
@@ -429,7 +429,7 @@ static int take_member(struct user_phases_phase *p, const struct model_episode *
 	else
 		occurrence_work(&o->now, m, s);
 	occurrence_wait(ep, i, s);
-	o->met = true;
+	o->has_members = true;
 	return 0;
 }
 
@@ -456,7 +456,8 @@ static void join_paths(struct open *o, const struct model_episode *ep)
 	}
 }
 
-static int phase_episode(struct user_phases_phase *p, const struct model_episode *ep, bool *met)
+static int phase_episode(struct user_phases_phase *p, const struct model_episode *ep,
+			 bool *took_part)
 {
 	struct open *o;
 	uint32_t i;
@@ -465,12 +466,12 @@ static int phase_episode(struct user_phases_phase *p, const struct model_episode
 	for (i = 0; i < ep->n && !err; i++)
 		err = take_member(p, ep, i);
 	for (o = p->open; o; o = o->next) {
-		if (!o->met)
+		if (!o->has_members)
 			continue;
 		join_paths(o, ep);
 		occurrence_count(&o->now, ep);
-		o->met = false;
-		*met = true;
+		o->has_members = false;
+		*took_part = true;
 	}
 	return err;
 }
@@ -480,7 +481,7 @@ int user_phases_episode(struct user_phases *m, const struct model_episode *ep,
 {
 	uint32_t i;
 	int err;
-	bool met;
+	bool took_part;
 
 	if (!m->n)
 		return 0;
@@ -488,9 +489,9 @@ int user_phases_episode(struct user_phases *m, const struct model_episode *ep,
 	for (i = 0; i < m->n && !err; i++) {
 		if (m->phases[i].proc != ep->proc || !m->phases[i].open)
 			continue;
-		met = false;
-		err = phase_episode(&m->phases[i], ep, &met);
-		if (met)
+		took_part = false;
+		err = phase_episode(&m->phases[i], ep, &took_part);
+		if (took_part)
 			blames[(*nblames)++] = &m->phases[i].phase.blame;
 	}
 	return err;

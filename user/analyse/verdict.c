@@ -365,7 +365,7 @@ static const char *advice(enum report_pattern pattern)
 	case REPORT_FEW:
 		return "Too few episodes to act on: trace for longer if the program has more.";
 	case REPORT_BALANCED:
-	case REPORT_UNTOLD:
+	case REPORT_SUM_ONLY:
 	case REPORT_TASKS:
 		break;
 	}
@@ -512,7 +512,7 @@ static enum report_pattern barrier_pattern(const struct report_barrier *b)
 	if (release > lost)
 		return REPORT_COSTLY;
 	if (b->processes > 1)
-		return REPORT_UNTOLD;
+		return REPORT_SUM_ONLY;
 	if (come_and_go(b))
 		return REPORT_MIXED_LOSS;
 	if (alike(team_at(b)))
@@ -603,7 +603,7 @@ void verdict_barrier(struct report_barrier *b)
 	switch (b->pattern) {
 	case REPORT_TASKS:
 		break; /* tasks.c writes this verdict */
-	case REPORT_UNTOLD:
+	case REPORT_SUM_ONLY:
 		add(&t, "%d %% of phase time is lost waiting", lost);
 		break;
 	case REPORT_FEW:
@@ -711,7 +711,7 @@ static enum report_pattern process_pattern(const struct report_process *p, doubl
 	if (1 - p->efficiency.parallel < VERDICT_LITTLE)
 		return REPORT_BALANCED;
 	if (p->processes > 1)
-		return transfer_share(p) > waiting_share(p) ? REPORT_COSTLY : REPORT_UNTOLD;
+		return transfer_share(p) > waiting_share(p) ? REPORT_COSTLY : REPORT_SUM_ONLY;
 	if (transfer_share(p) > imbalance)
 		return REPORT_COSTLY;
 	if (!(fixed >= 0.5) && alike(team_of(p)))
@@ -953,7 +953,7 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 			add(t, "to imbalance (%d %%)",
 			    text_percent(p->lost_static + rotating_share(p)));
 		break;
-	case REPORT_UNTOLD:
+	case REPORT_SUM_ONLY:
 		add_lost(t, p, top, share);
 		add(t, "; the late threads are unknown because the processes are kept as a sum");
 		break;

@@ -316,7 +316,7 @@ int attach_returns(struct attach *a, int fd, const uint64_t *offsets, uint32_t n
 }
 
 /* Collect each exit once, because functions may share exits. Return their number, or -ENOMEM. */
-static int gather_exits(const struct attach_probe_site *p, uint32_t n, uint64_t **out)
+static int collect_exits(const struct attach_probe_site *p, uint32_t n, uint64_t **out)
 {
 	uint32_t i, j, k, found = 0, max = 0;
 	uint64_t *all;
@@ -569,7 +569,7 @@ int attach_exits(struct attach *a, const struct attach_probe_site *p, uint32_t n
 {
 	uint32_t before = a->nlinks;
 	uint64_t *exits;
-	int found = gather_exits(p, n, &exits), err;
+	int found = collect_exits(p, n, &exits), err;
 
 	if (found < 0)
 		return found;

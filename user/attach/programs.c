@@ -10,7 +10,7 @@ struct bpf_program *program_of(const struct sbt_bpf *skel, uint8_t role)
 	case SBT_ROLE_MAKER:
 		return bpf_program__autoload(skel->progs.barrier_made)
 			       ? skel->progs.barrier_made
-			       : skel->progs.barrier_made_untold;
+			       : skel->progs.barrier_made_unreported;
 	case SBT_ROLE_MARK_ENTER:
 	case SBT_ROLE_MARK_LEAVE:
 	case SBT_ROLE_MARK_PHASE:

@@ -55,10 +55,10 @@ void sums_prepare(struct attach *a, uint32_t max_threads)
 	bpf_map__set_max_entries(skel->maps.lately, max_threads);
 	bpf_map__set_max_entries(skel->maps.sums, SBT_SUM_PLACES);
 	bpf_map__set_max_entries(skel->maps.sums_at, SBT_SUM_PLACES);
-	bpf_map__set_max_entries(skel->maps.meetings, SBT_SUM_MEETINGS);
-	bpf_map__set_max_entries(skel->maps.meetings_at, SBT_SUM_MEETINGS);
+	bpf_map__set_max_entries(skel->maps.meetings, SBT_SUM_OBJECTS);
+	bpf_map__set_max_entries(skel->maps.meetings_at, SBT_SUM_OBJECTS);
 	bpf_map__set_max_entries(skel->maps.sums_free, SBT_SUM_PLACES);
-	bpf_map__set_max_entries(skel->maps.meetings_free, SBT_SUM_MEETINGS);
+	bpf_map__set_max_entries(skel->maps.meetings_free, SBT_SUM_OBJECTS);
 }
 
 int sums_map(struct attach *a)
@@ -71,7 +71,7 @@ int sums_map(struct attach *a)
 	a->sums = map_array(a->skel->maps.sums, SBT_SUM_PLACES * sizeof(*a->sums));
 	if (a->sums)
 		a->open_episodes = map_array(a->skel->maps.meetings,
-					     SBT_SUM_MEETINGS * sizeof(*a->open_episodes));
+					     SBT_SUM_OBJECTS * sizeof(*a->open_episodes));
 	return a->open_episodes ? 0 : -errno;
 }
 
@@ -81,7 +81,7 @@ void sums_unmap(struct attach *a)
 		munmap((void *)(uintptr_t)a->sums, SBT_SUM_PLACES * sizeof(*a->sums));
 	if (a->open_episodes)
 		munmap((void *)(uintptr_t)a->open_episodes,
-		       SBT_SUM_MEETINGS * sizeof(*a->open_episodes));
+		       SBT_SUM_OBJECTS * sizeof(*a->open_episodes));
 	free(a->sums_unowned);
 	a->sums = NULL;
 	a->open_episodes = NULL;
@@ -178,13 +178,13 @@ static bool has_process(const struct attach *a, uint64_t owner)
 /* Free the slots of open episodes at barriers of exited processes. */
 static int return_open_episodes(struct attach *a)
 {
-	uint32_t i, n = __atomic_load_n(&a->skel->bss->nmeetings, __ATOMIC_ACQUIRE);
+	uint32_t i, n = __atomic_load_n(&a->skel->bss->nobjects, __ATOMIC_ACQUIRE);
 	static const struct sbt_open_episodes zero;
 	uint64_t owner, last = 0;
 	bool lives = true;
 	int err = 0;
 
-	for (i = 0; i < n && i < SBT_SUM_MEETINGS && !err; i++) {
+	for (i = 0; i < n && i < SBT_SUM_OBJECTS && !err; i++) {
 		owner = __atomic_load_n(&a->open_episodes[i].owner, __ATOMIC_ACQUIRE);
 		if (!owner)
 			continue;

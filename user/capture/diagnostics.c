@@ -275,7 +275,7 @@ static const char *woken_from(const struct diagnostics *r, const struct discover
 	uint64_t wait = address_spaces_function(r->spaces, o->wait_site, &exact);
 
 	if (wait && wait == address_spaces_function(r->spaces, o->wake_site, &exact))
-		return "in rounds among other uses of it, and woken at";
+		return "in episodes among other uses of it, and woken at";
 	wait = address_spaces_outer_function(r->spaces, o->wait_site);
 	if (wait && wait == address_spaces_outer_function(r->spaces, o->wake_site))
 		return "and woken elsewhere in the same function, at";
@@ -286,12 +286,12 @@ static void note_split(const struct diagnostics *r, const struct discover_object
 {
 	char wait[256], wake[256], text[ADVICE_LEN];
 
-	remark_note(REMARK_HINT, "candidate", o->tgid,
-		    "process %u: the same %u threads met at least %u times in a row on a condition "
-		    "variable, waiting at %s %s %s: %s",
-		    o->tgid, o->members, o->split, probe_site_of(r, o->wait_site, wait),
-		    woken_from(r, o), probe_site_of(r, o->wake_site, wake),
-		    advice_split(r, o, text));
+	remark_note(
+		REMARK_HINT, "candidate", o->tgid,
+		"process %u: the same %u threads crossed a condition variable together at least %u "
+		"times in a row, waiting at %s %s %s: %s",
+		o->tgid, o->members, o->split, probe_site_of(r, o->wait_site, wait),
+		woken_from(r, o), probe_site_of(r, o->wake_site, wake), advice_split(r, o, text));
 }
 
 /*
@@ -504,9 +504,10 @@ static bool note_other(const struct diagnostics *r, const struct discover_object
 	probe_site_of(r, o->wait_site, text);
 	if (o->one_waker && o->members >= 3)
 		remark_note(REMARK_HINT, "candidate", o->tgid,
-			    "process %u: %u threads met %llu times at %s, on a condition variable, "
-			    "and the same thread always woke the others. This is a candidate only: "
-			    "a thread that starts the others looks the same; %s",
+			    "process %u: %u threads crossed a condition variable together %llu "
+			    "times, at %s, and the same thread always woke the other threads. This "
+			    "is a candidate only: a thread that starts the others looks the same; "
+			    "%s",
 			    o->tgid, o->members, (unsigned long long)o->rounds, text,
 			    advice_at(r, o->wait_site, advice));
 	else if (o->uneven >= UNEVEN_LEAST && o->most >= 3)
@@ -534,7 +535,7 @@ static void note_candidate(void *ctx, const struct discover_object *o)
 			note_split(c->remarks, o);
 		return;
 	}
-	if (o->echo && !o->untold && (o->echo_ns || o->verdict == DISCOVER_BARRIER)) {
+	if (o->echo && !o->unreported && (o->echo_ns || o->verdict == DISCOVER_BARRIER)) {
 		if (c->n++ < CANDIDATES_SHOWN)
 			(o->echo_ns ? note_echo_long : note_echo)(c->remarks, o);
 		return;
@@ -543,8 +544,8 @@ static void note_candidate(void *ctx, const struct discover_object *o)
 		c->n++;
 		return;
 	}
-	if ((o->verdict == DISCOVER_OPEN && o->rounds < 3) || (!o->rounds && !o->untold) ||
-	    (o->verdict == DISCOVER_OTHER && !o->untold))
+	if ((o->verdict == DISCOVER_OPEN && o->rounds < 3) || (!o->rounds && !o->unreported) ||
+	    (o->verdict == DISCOVER_OTHER && !o->unreported))
 		return;
 	if (c->n++ >= CANDIDATES_SHOWN)
 		return;
@@ -553,19 +554,19 @@ static void note_candidate(void *ctx, const struct discover_object *o)
 		remark_note(REMARK_HINT, "candidate", o->tgid,
 			    "process %u: %llu episodes at %s ended before it was known to be a "
 			    "barrier, and are not in the report",
-			    o->tgid, (unsigned long long)o->untold, text);
+			    o->tgid, (unsigned long long)o->unreported, text);
 	else if (o->members < 3)
 		remark_note(
 			REMARK_HINT, "candidate", o->tgid,
-			"process %u: %u threads met %llu times at %s, on %s. This is a "
+			"process %u: %u threads crossed %s together %llu times, at %s. This is a "
 			"candidate only: two threads that hand something over look the same; %s",
-			o->tgid, o->members, (unsigned long long)o->rounds, text, what,
+			o->tgid, o->members, what, (unsigned long long)o->rounds, text,
 			advice_of(c->remarks, o, advice));
 	else
 		remark_note(REMARK_HINT, "candidate", o->tgid,
-			    "process %u: %u threads met %llu times at %s, on %s. This is a "
-			    "candidate only: not every round looked like a barrier; %s",
-			    o->tgid, o->members, (unsigned long long)o->rounds, text, what,
+			    "process %u: %u threads crossed %s together %llu times, at %s. This is "
+			    "a candidate only: not every episode looked like a barrier; %s",
+			    o->tgid, o->members, what, (unsigned long long)o->rounds, text,
 			    advice_of(c->remarks, o, advice));
 }
 

@@ -67,7 +67,7 @@ struct limit {
 	struct model_detached *removed;
 	uint32_t nremoved, cap_removed;
 	/* for each probe group: the groups that it shares episodes with */
-	uint64_t met[SBT_PROBE_GROUPS];
+	uint64_t crossed_with[SBT_PROBE_GROUPS];
 	/*
 	 * The probe group under which each barrier's crossings are counted; SBT_PROBE_GROUPS: none
 	 * yet.
@@ -175,7 +175,7 @@ static void note_probe_groups(struct limit *l, uint32_t barrier, uint64_t probe_
 	uint64_t left;
 
 	for (left = probe_groups; left; left &= left - 1)
-		l->met[__builtin_ctzll(left)] |= probe_groups;
+		l->crossed_with[__builtin_ctzll(left)] |= probe_groups;
 	/* The index may have belonged to another barrier. */
 	if (probe_groups && (l->stands[barrier] == SBT_PROBE_GROUPS ||
 			     !(probe_groups & SBT_PROBE_GROUP(l->stands[barrier]))))
@@ -241,7 +241,7 @@ static uint64_t probe_groups_with(const struct limit *l, uint32_t tgid, uint64_t
 		before = probe_groups;
 		probe_groups = attach_probe_groups_with(l->env.attach, tgid, probe_groups);
 		for (left = probe_groups; left; left &= left - 1)
-			probe_groups |= l->met[__builtin_ctzll(left)];
+			probe_groups |= l->crossed_with[__builtin_ctzll(left)];
 	} while (probe_groups != before);
 	return probe_groups;
 }
@@ -340,7 +340,7 @@ static double read_ns(const struct limit *l)
 		if (p->processes > 1)
 			continue;
 		crossings += number_less(p->crossings + p->lost, w->crossings);
-		cost += report_cost(env, 0, 0, &since, report_met(p));
+		cost += report_cost(env, 0, 0, &since, report_members(p));
 	}
 	return crossings ? cost / (double)crossings : 0;
 }

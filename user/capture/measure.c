@@ -354,15 +354,15 @@ static double predict_episode(const struct predict_machine *m)
 {
 	struct predict_input in = { 0 };
 	struct predict_run run;
-	uint32_t i, meeting;
+	uint32_t i, episode;
 	double t = NAN;
 	int err;
 
 	err = predict_add_thread(&in) < 0 || predict_add_thread(&in) < 0;
 	for (i = 0; i < ROUNDS && !err; i++)
-		err = predict_add_episode(&in, 0, &meeting) ||
-		      predict_add_step(&in, 0, PREDICT_MEET, 0, meeting, 0) ||
-		      predict_add_step(&in, 1, PREDICT_MEET, 0, meeting, 0);
+		err = predict_add_episode(&in, 0, &episode) ||
+		      predict_add_step(&in, 0, PREDICT_MEET, 0, episode, 0) ||
+		      predict_add_step(&in, 1, PREDICT_MEET, 0, episode, 0);
 	if (!err && !predict_simulate(&in, m, 2, NULL, NULL, &run)) {
 		t = run.time_ns / ROUNDS;
 		predict_run_free(&run);

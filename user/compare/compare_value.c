@@ -75,7 +75,7 @@ static double process_lost(const void *in)
 {
 	const struct report_process *p = in;
 
-	return p->detached_ns != REPORT_UNKNOWN || p->nsheds ? NAN : of_ns(p->wait_ns);
+	return p->detached_ns != REPORT_UNKNOWN || p->ndetached_groups ? NAN : of_ns(p->wait_ns);
 }
 
 #define FIELD(function, type, field)                     \

@@ -97,7 +97,7 @@ struct x86_parts {
 	bool vex; /* vector encodings, to which no special case applies */
 };
 
-static void x86_take_apart(const uint8_t *b, size_t len, struct x86_parts *p)
+static void x86_split(const uint8_t *b, size_t len, struct x86_parts *p)
 {
 	size_t i = 0;
 
@@ -221,7 +221,7 @@ static enum insn_class x86_class(const uint8_t *b, size_t len)
 		return INSN_ENDBR;
 	if (len == sizeof(insn_nop5) && !memcmp(b, insn_nop5, len))
 		return INSN_NOP5;
-	x86_take_apart(b, len, &p);
+	x86_split(b, len, &p);
 	if (p.bad_prefix)
 		return INSN_REFUSED;
 	if (p.vex)

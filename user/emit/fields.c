@@ -21,7 +21,7 @@ static const struct emit_names pattern_names[] = {
 	{ REPORT_MIXED_LOSS, "mixed", NULL },
 	{ REPORT_COSTLY, "costly", NULL },
 	{ REPORT_FEW, "few", NULL },
-	{ REPORT_UNTOLD, "unknown", NULL },
+	{ REPORT_SUM_ONLY, "unknown", NULL },
 	{ REPORT_TASKS, "tasks", NULL },
 	{ 0, NULL, NULL },
 };
@@ -769,7 +769,8 @@ static const struct emit_field process_fields[] = {
 	{ "shed_probed", EMIT_BOOL, PR(detached_probed),
 	  .help = "true: the probes were not removed, so each hit still costs the process some "
 		  "time" },
-	{ "sheds", EMIT_ARRAY, LIST(report_process, sheds, nsheds), .sub = &rec_detached,
+	{ "sheds", EMIT_ARRAY, LIST(report_process, detached_groups, ndetached_groups),
+	  .sub = &rec_detached,
 	  .help = "barriers of this process that were not traced to the end because of "
 		  "--cost-limit, while other barriers were. The sums of the process lack what "
 		  "happened at these barriers after shed_ns, and its efficiencies are unknown" },

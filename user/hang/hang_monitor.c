@@ -123,7 +123,7 @@ static uint32_t find_known(struct hang_monitor *h, const struct arrival *p)
 static bool has_opened(const struct hang_monitor *h, const struct known *k)
 {
 	struct model_team team;
-	struct model_met one;
+	struct model_team_member one;
 
 	if (k->circle)
 		return false;

@@ -54,28 +54,28 @@ static void describe(const struct hang_env *env, uint32_t thread, bool is_rank,
 static int add_past(const struct hang_env *env, const struct arrival *p,
 		    struct hang_collect_barrier *b, struct model_team *team)
 {
-	struct model_met *met = calloc(TEAM_MAX, sizeof(*met));
+	struct model_team_member *members = calloc(TEAM_MAX, sizeof(*members));
 	struct model_crossing at = arrival_crossing(p);
 	struct hang_member *m;
 	uint32_t i;
 
-	if (!met)
+	if (!members)
 		return -ENOMEM;
-	if (!model_team(env->model, &at, met, TEAM_MAX, team) || team->changes ||
+	if (!model_team(env->model, &at, members, TEAM_MAX, team) || team->changes ||
 	    team->n > TEAM_MAX)
 		team->n = 0;
 	for (i = 0; i < team->n; i++) {
-		m = add_member(b, p->pid, met[i].tid);
+		m = add_member(b, p->pid, members[i].tid);
 		if (!m) {
-			free(met);
+			free(members);
 			return -ENOMEM;
 		}
-		m->gone = met[i].thread == MODEL_NONE;
+		m->gone = members[i].thread == MODEL_NONE;
 		if (!m->gone)
-			describe(env, met[i].thread, family_has(p->family, FAMILY_RANKS), m);
+			describe(env, members[i].thread, family_has(p->family, FAMILY_RANKS), m);
 	}
 	b->team_ns = team->release_ns;
-	free(met);
+	free(members);
 	return 0;
 }
 

@@ -249,7 +249,7 @@ struct discover_unseen ingest_unseen(const struct ingest *p)
 	if (!p || !p->discover)
 		return unseen;
 	unseen = discover_unseen(p->discover);
-	unseen.given_up += forkjoin_untold(p->forkjoin);
+	unseen.given_up += forkjoin_unreported(p->forkjoin);
 	return unseen;
 }
 

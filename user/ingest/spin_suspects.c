@@ -27,7 +27,7 @@ void spin_suspects_note(struct spin_suspects *b, uint32_t tgid, uint32_t tid, ui
 }
 
 /* Forget threads that took part in an episode, because they wait at a known barrier. */
-static void forget_met(struct spin_suspects *b, const struct model *model)
+static void forget_crossed(struct spin_suspects *b, const struct model *model)
 {
 	uint32_t i, n = model_nthreads(model);
 
@@ -48,7 +48,7 @@ uint32_t spin_suspects_most(struct spin_suspects *b, const struct model *model, 
 	uint64_t most = 0, n;
 	size_t pos = 0;
 
-	forget_met(b, model);
+	forget_crossed(b, model);
 	while ((e = hash_next(&b->threads, &pos, &zero))) {
 		n = 0;
 		hash_get(&sums, e->key >> 32, &n);

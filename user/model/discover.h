@@ -100,7 +100,7 @@ struct discover_object {
 	/* number of rounds that kept the rule but were not reported as episodes of a barrier */
 	uint64_t rounds;
 	/* number of rounds that were dropped although the object turned out to be a barrier */
-	uint64_t untold;
+	uint64_t unreported;
 	uint32_t wait_site, wake_site;
 	/*
 	 * Number of consecutive rounds of the same threads in which the waking was in a different

@@ -149,7 +149,7 @@ void discover_streak_end(struct discover *d, struct object *o)
 bool discover_worth_telling(const struct discover_object *o)
 {
 	return o->echo || (o->verdict != DISCOVER_BARRIER && o->uneven >= UNEVEN_LEAST) ||
-	       o->one_waker || o->untold || (o->verdict != DISCOVER_OTHER && o->rounds) ||
+	       o->one_waker || o->unreported || (o->verdict != DISCOVER_OTHER && o->rounds) ||
 	       o->split || o->led || o->alone >= TEAM_LEAST - 1;
 }
 

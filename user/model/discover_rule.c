@@ -200,8 +200,8 @@ void discover_take_held(struct discover *d, struct object *o, uint32_t team)
 static void is_barrier(struct discover *d, struct object *o, uint32_t team)
 {
 	/* The pending rounds are reported now. All earlier rounds have been dropped. */
-	o->pub.untold = o->pub.rounds - o->older - o->streak;
-	d->unseen.given_up += o->pub.untold * o->pub.members;
+	o->pub.unreported = o->pub.rounds - o->older - o->streak;
+	d->unseen.given_up += o->pub.unreported * o->pub.members;
 	o->pub.rounds = 0;
 	discover_take_held(d, o, o->pub.futex ? o->nset : team);
 	o->reported = true;
@@ -375,7 +375,7 @@ void discover_try_early(struct discover *d, struct object *o)
  * Return whether, after many rounds, the waits and their wakings have still not turned out to be in
  * one function. If so, the rule is broken.
  */
-static bool is_apart(const struct object *o)
+static bool is_in_two_functions(const struct object *o)
 {
 	return !o->pub.futex && !o->one_function && o->streak >= APART_ROUNDS_MAX;
 }
@@ -410,7 +410,7 @@ void discover_round_end(struct discover *d, struct object *o)
 		}
 		return;
 	}
-	if (o->now_wakes < o->nnow || is_apart(o)) {
+	if (o->now_wakes < o->nnow || is_in_two_functions(o)) {
 		discover_broken(d, o);
 		return;
 	}

@@ -323,13 +323,14 @@ static void keep_team(struct object *o, const struct episode *e)
 {
 	uint32_t i;
 
-	o->nmet = 0;
-	if (grow(o->met, o->cap_met, e->n))
+	o->nlast_members = 0;
+	if (grow(o->last_members, o->cap_last_members, e->n))
 		return;
 	for (i = 0; i < e->n; i++)
-		o->met[i] = (struct model_met){ e->members[i].pub.thread, e->members[i].pub.tid };
-	o->nmet = e->n;
-	o->met_ns = e->arrive_max;
+		o->last_members[i] = (struct model_team_member){ e->members[i].pub.thread,
+								 e->members[i].pub.tid };
+	o->nlast_members = e->n;
+	o->last_release_ns = e->arrive_max;
 }
 
 bool episode_detached_before(const struct model *m, const struct episode *e, uint64_t t_ns)
@@ -373,7 +374,7 @@ int episode_close(struct model *m, struct episode *e, enum model_state state, ui
 	 */
 	if (e->state == MODEL_COMPLETE || !episode_was_cut(m, e))
 		mark_places(o, e);
-	if (e->state == MODEL_COMPLETE && e->arrive_max >= o->met_ns)
+	if (e->state == MODEL_COMPLETE && e->arrive_max >= o->last_release_ns)
 		keep_team(o, e);
 	if (e->count && e->n >= e->count && e->arrive_max > o->full_arrive_ns)
 		o->full_arrive_ns = e->arrive_max;

@@ -78,12 +78,12 @@ static void fill_phase(const struct model *m, struct episode *e, struct model_ep
 	if (e->nested)
 		return;
 	if (!e->cyclic) {
-		bool met_sure = false;
+		bool before_sure = false;
 
-		*team = team_before(m, e, &from, &out->phase_from, &met_sure);
+		*team = team_before(m, e, &from, &out->phase_from, &before_sure);
 		began = *team || t->pub.release_ns == MODEL_UNKNOWN ? MODEL_UNKNOWN : all_began(e);
 		if (*team) {
-			sure = sure && met_sure;
+			sure = sure && before_sure;
 			/*
 			 * A lost record of the last arriver may belong to a later episode of all
 			 * members, at another object.
@@ -223,27 +223,27 @@ static int add_complete(const struct model *m, struct row *r, const struct episo
 	return add_phase(r, e, ep, wait);
 }
 
-static void count_met_by(struct proc *p, const struct episode *e)
+static void count_crossed_by(struct proc *p, const struct episode *e)
 {
-	if (p->met_number == e->serial + 1)
+	if (p->crossed_number == e->serial + 1)
 		return;
-	p->met_number = e->serial + 1;
-	p->pub.met += e->state == MODEL_COMPLETE;
-	p->pub.met_incomplete += e->state == MODEL_INCOMPLETE;
-	p->pub.met_ambiguous += e->state == MODEL_AMBIGUOUS;
+	p->crossed_number = e->serial + 1;
+	p->pub.crossed += e->state == MODEL_COMPLETE;
+	p->pub.crossed_incomplete += e->state == MODEL_INCOMPLETE;
+	p->pub.crossed_ambiguous += e->state == MODEL_AMBIGUOUS;
 }
 
 /* Count the episode for each process that took part. */
-static void count_met(struct model *m, struct proc *home, const struct episode *e)
+static void count_crossed(struct model *m, struct proc *home, const struct episode *e)
 {
 	if (e->nested)
 		return;
 	if (!e->object->shared) {
-		count_met_by(home, e);
+		count_crossed_by(home, e);
 		return;
 	}
 	array_for_each (member, e->members, e->n)
-		count_met_by(proc_at(m, member->thread->pub.proc), e);
+		count_crossed_by(proc_at(m, member->thread->pub.proc), e);
 }
 
 static void count_state(struct model *m, struct proc *p, struct row *r, const struct episode *e)
@@ -285,7 +285,7 @@ static int count_crossings(struct proc *p, struct row *r, const struct episode *
 		 * the object.
 		 */
 		if (m->pub.flags & MODEL_CROSSING_UNMET && e->state != MODEL_COMPLETE &&
-		    !e->object->nmet) {
+		    !e->object->nlast_members) {
 			r->pub.unmet++;
 			p->pub.unmet++;
 		}
@@ -373,7 +373,7 @@ static int join_clocks(struct model *m, struct episode *e, const struct member *
 		t->pub.barrier = row;
 		t->release_sure = sure;
 	}
-	return team_met(m, e, before, row, sure);
+	return team_crossed(m, e, before, row, sure);
 }
 
 /*
@@ -521,7 +521,7 @@ int episode_emit(struct model *m, struct episode *e)
 	if (err)
 		return err;
 	count_state(m, p, r, e);
-	count_met(m, p, e);
+	count_crossed(m, p, e);
 	if (!e->nested)
 		err = join_clocks(m, e, &joiner, team, row);
 	return !err && m->ops.episode ? hand_out(m, e, &ep) : err;

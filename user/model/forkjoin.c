@@ -96,7 +96,7 @@ struct forkjoin {
 	struct forkjoin_ops ops;
 	struct hash processes; /* (tgid, inc) -> struct process */
 	struct forkjoin_episode *waiting;
-	uint64_t untold;
+	uint64_t unreported;
 };
 
 struct forkjoin *forkjoin_new(const struct forkjoin_ops *ops)
@@ -240,7 +240,7 @@ static void site_given_up(struct forkjoin *f, struct process *p, uint32_t site, 
 
 	hash_get(&p->sites, site, &rounds);
 	if ((uint32_t)rounds >= ROUNDS_ENOUGH)
-		f->untold += members;
+		f->unreported += members;
 	else
 		hash_put(&p->sites, site, rounds + ((uint64_t)members << 32));
 }
@@ -332,7 +332,7 @@ static void rounds_tell(struct forkjoin *f, struct process *p, uint32_t site)
 	hash_get(&p->sites, site, &rounds);
 	if ((uint32_t)rounds < ROUNDS_ENOUGH)
 		return;
-	f->untold += rounds >> 32;
+	f->unreported += rounds >> 32;
 	if (rounds >> 32)
 		hash_put(&p->sites, site, (uint32_t)rounds);
 	while ((episode = *link)) {
@@ -342,7 +342,7 @@ static void rounds_tell(struct forkjoin *f, struct process *p, uint32_t site)
 			continue;
 		}
 		if (is_several(p, episode)) {
-			f->untold += episode->n;
+			f->unreported += episode->n;
 			episode_drop(f, episode);
 			continue;
 		}
@@ -653,7 +653,7 @@ static int leave_over(struct forkjoin *f, struct thread *creator, uint64_t now_n
 		if (end_of(all[i], now_ns) > end_ns)
 			end_ns = end_of(all[i], now_ns);
 		if (end_ns + END_NS <= all[i + 1]->born_ns) {
-			f->untold += i + 1 - first >= TEAM_LEAST ? i + 1 - first : 0;
+			f->unreported += i + 1 - first >= TEAM_LEAST ? i + 1 - first : 0;
 			first = i + 1;
 			end_ns = 0;
 			creator->doubtful = false;
@@ -822,7 +822,7 @@ void forkjoin_free(struct forkjoin *f)
 	free(f);
 }
 
-uint64_t forkjoin_untold(const struct forkjoin *f)
+uint64_t forkjoin_unreported(const struct forkjoin *f)
 {
-	return f->untold;
+	return f->unreported;
 }

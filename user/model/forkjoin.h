@@ -114,6 +114,6 @@ void forkjoin_finish(struct forkjoin *f);
 /*
  * Return the number of threads in dropped rounds, at call sites where other rounds were reported.
  */
-uint64_t forkjoin_untold(const struct forkjoin *f);
+uint64_t forkjoin_unreported(const struct forkjoin *f);
 
 #endif /* MODEL_FORKJOIN_H */

@@ -213,8 +213,8 @@ struct proc {
 	uint32_t next_ordinal;
 	uint32_t rows; /* index of the process's barrier that was added last, or MODEL_NONE */
 	uint32_t cap_parts; /* capacity of pub.parts */
-	/* serial number, plus 1, of the last episode that was counted for pub.met */
-	uint64_t met_number;
+	/* serial number, plus 1, of the last episode that was counted for pub.crossed */
+	uint64_t crossed_number;
 	/* earliest start, latest end and longest path of the folded threads */
 	uint64_t folded_start, folded_end, folded_ideal;
 	uint64_t program; /* the same number for the same program; 0 if unknown */
@@ -404,9 +404,10 @@ struct object {
 	bool row_nested;
 	uint64_t crossings;
 	struct slot *slots;
-	uint32_t nmet, cap_met;
-	struct model_met *met; /* members of the object's newest complete episode */
-	uint64_t met_ns; /* release of that episode */
+	uint32_t nlast_members, cap_last_members;
+	/* members of the object's newest complete episode */
+	struct model_team_member *last_members;
+	uint64_t last_release_ns; /* release of that episode */
 	const struct episode *first; /* the object's first episode until it is closed */
 	/* a full episode that is not decided yet; it is decided when the next episode is full */
 	struct episode *pending;
@@ -643,8 +644,8 @@ bool episode_was_cut(const struct model *m, const struct episode *e);
 struct team *team_before(const struct model *m, struct episode *e, uint64_t *release_ns,
 			 uint32_t *row, bool *sure);
 uint64_t team_work(const struct model *m, const struct member *mem, const struct team *team);
-int team_met(struct model *m, const struct episode *e, struct team *before, uint32_t row,
-	     bool sure);
+int team_crossed(struct model *m, const struct episode *e, struct team *before, uint32_t row,
+		 bool sure);
 void teams_forget(struct model *m);
 
 /* queue.c: the order of releases */

@@ -558,7 +558,7 @@ struct model_proc {
 	 * took part. The counts above include an episode at a shared barrier only for the process
 	 * that was seen there first. These counts include it for each process.
 	 */
-	uint64_t met, met_incomplete, met_ambiguous;
+	uint64_t crossed, crossed_incomplete, crossed_ambiguous;
 	uint32_t nthreads_crossed; /* number of threads that crossed a barrier (n) */
 	/*
 	 * Sums over threads that ended long ago and were folded, because there were too many to
@@ -879,7 +879,7 @@ void model_thread_at(const struct model *model, uint32_t index, uint64_t end_ns,
 		     struct model_thread *out);
 
 /* A member of the last episode on an object. */
-struct model_met {
+struct model_team_member {
 	uint32_t thread; /* index; MODEL_NONE if the thread ended long ago and has been folded */
 	uint32_t tid;
 };
@@ -895,11 +895,11 @@ struct model_team {
 
 /*
  * Find the last team at an object. The members tgid, inc, object, family and shared of @at identify
- * the object. Write at most @max of the out->n members to @met. Return false if nothing is known
- * about the object.
+ * the object. Write at most @max of the out->n members to @members. Return false if nothing is
+ * known about the object.
  */
-bool model_team(const struct model *model, const struct model_crossing *at, struct model_met *met,
-		uint32_t max, struct model_team *out);
+bool model_team(const struct model *model, const struct model_crossing *at,
+		struct model_team_member *members, uint32_t max, struct model_team *out);
 
 const struct model_totals *model_totals(const struct model *model);
 uint64_t model_start(const struct model *model);

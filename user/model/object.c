@@ -63,7 +63,7 @@ void object_free(struct model *m, struct object *o)
 	list_del(&o->busy);
 	for (i = 0; i < o->cyclic.n; i++)
 		detail_release(m, o->cyclic.buf[i].pub.detail);
-	free(o->met);
+	free(o->last_members);
 	hash_free(&o->by_thread);
 	free(o->slots);
 	free(o->cyclic.room);
@@ -135,36 +135,38 @@ static int object_get(struct model *m, const struct model_crossing *c, uint32_t 
  * Return true if the members of @e are known: a thread has left it, no member abandoned it, and all
  * members have arrived if the count is known.
  */
-static bool has_met(const struct episode *e)
+static bool members_known(const struct episode *e)
 {
 	return e && e->depart_min != MODEL_UNKNOWN && !e->nabandoned &&
 	       (!e->count || e->n >= e->count);
 }
 
-static uint32_t copy_members(const struct episode *e, struct model_met *met, uint32_t max)
+static uint32_t copy_members(const struct episode *e, struct model_team_member *members,
+			     uint32_t max)
 {
 	uint32_t i;
 
 	for (i = 0; i < e->n && i < max; i++)
-		met[i] = (struct model_met){ e->members[i].pub.thread, e->members[i].pub.tid };
+		members[i] = (struct model_team_member){ e->members[i].pub.thread,
+							 e->members[i].pub.tid };
 	return e->n;
 }
 
 /*
- * Return @met, but without the index if its thread exited long ago and the entry at this index is
- * empty or reused.
+ * Return @member, but without the index if its thread exited long ago and the entry at this index
+ * is empty or reused.
  */
-static struct model_met still_there(const struct model *m, struct model_met met)
+static struct model_team_member still_there(const struct model *m, struct model_team_member member)
 {
-	const struct thread *t = thread_at(m, met.thread);
+	const struct thread *t = thread_at(m, member.thread);
 
-	if (t->folded || t->pub.tid != met.tid)
-		met.thread = MODEL_NONE;
-	return met;
+	if (t->folded || t->pub.tid != member.tid)
+		member.thread = MODEL_NONE;
+	return member;
 }
 
-bool model_team(const struct model *m, const struct model_crossing *at, struct model_met *met,
-		uint32_t max, struct model_team *out)
+bool model_team(const struct model *m, const struct model_crossing *at,
+		struct model_team_member *members, uint32_t max, struct model_team *out)
 {
 	const struct proc *p = proc_find(m, at->tgid, at->inc);
 	const struct object *o = NULL;
@@ -181,19 +183,19 @@ bool model_team(const struct model *m, const struct model_crossing *at, struct m
 		return false;
 	out->barrier = o->row;
 	out->changes = o->is_cyclic;
-	out->n = o->nmet;
-	out->release_ns = o->met_ns;
-	for (i = 0; i < o->nmet && i < max; i++)
-		met[i] = still_there(m, o->met[i]);
+	out->n = o->nlast_members;
+	out->release_ns = o->last_release_ns;
+	for (i = 0; i < o->nlast_members && i < max; i++)
+		members[i] = still_there(m, o->last_members[i]);
 	/*
 	 * Look at open episodes, too: without a count, an episode stays open until a thread has
 	 * left a later one.
 	 */
 	for (i = 0; i <= o->nopen; i++) {
 		e = i ? o->open[i - 1] : o->pending;
-		if (!has_met(e) || e->arrive_max < out->release_ns)
+		if (!members_known(e) || e->arrive_max < out->release_ns)
 			continue;
-		out->n = copy_members(e, met, max);
+		out->n = copy_members(e, members, max);
 		out->release_ns = e->arrive_max;
 	}
 	return true;

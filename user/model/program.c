@@ -286,9 +286,9 @@ static void join_proc(struct proc *to, const struct proc *from)
 	a->episodes += b->episodes;
 	a->incomplete += b->incomplete;
 	a->ambiguous += b->ambiguous;
-	a->met += b->met;
-	a->met_incomplete += b->met_incomplete;
-	a->met_ambiguous += b->met_ambiguous;
+	a->crossed += b->crossed;
+	a->crossed_incomplete += b->crossed_incomplete;
+	a->crossed_ambiguous += b->crossed_ambiguous;
 	a->nthreads_crossed += b->nthreads_crossed;
 	a->summed |= b->summed;
 	join_folded(to, from);

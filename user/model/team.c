@@ -154,7 +154,8 @@ static int team_new(struct model *m, const struct episode *e, uint64_t key, stru
  * (join_clocks()). @sure: the release is known. For an incomplete episode the members are not
  * known. They are assumed to be the team of the previous episode on this object.
  */
-int team_met(struct model *m, const struct episode *e, struct team *before, uint32_t row, bool sure)
+int team_crossed(struct model *m, const struct episode *e, struct team *before, uint32_t row,
+		 bool sure)
 {
 	struct team *team;
 	int err;

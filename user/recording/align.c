@@ -23,7 +23,7 @@
 #define DRIFT_MOST 0.001
 
 /* An episode as one clock sees it. */
-struct meeting {
+struct sync_point {
 	uint64_t key; /* hash of the communicator and the ordinal */
 	uint64_t last_ns, first_ns; /* the last arrival, and the first departure */
 };
@@ -35,8 +35,8 @@ struct part {
 };
 
 struct clock {
-	struct hash by_key; /* key -> index in meetings[] */
-	struct meeting *meetings;
+	struct hash by_key; /* key -> index in sync_points[] */
+	struct sync_point *sync_points;
 	uint32_t n, cap;
 	bool solved;
 	struct part parts[ALIGN_PARTS];
@@ -73,7 +73,7 @@ void align_free(struct align *a)
 
 	for (i = 0; a && i < a->n; i++) {
 		hash_free(&a->clocks[i].by_key);
-		free(a->clocks[i].meetings);
+		free(a->clocks[i].sync_points);
 	}
 	free(a);
 }
@@ -87,22 +87,22 @@ static bool is_kept(uint64_t number)
 	return bits <= KEPT_BITS || !(number & ((1ull << (bits - KEPT_BITS)) - 1));
 }
 
-static int add_meeting(struct clock *c, uint64_t key, const struct model_crossing *x)
+static int add_sync_point(struct clock *c, uint64_t key, const struct model_crossing *x)
 {
-	struct meeting *m;
+	struct sync_point *m;
 	uint64_t at;
 
 	if (hash_get(&c->by_key, key, &at)) {
-		m = &c->meetings[at];
+		m = &c->sync_points[at];
 		if (x->arrive_ns > m->last_ns)
 			m->last_ns = x->arrive_ns;
 		if (x->depart_ns < m->first_ns)
 			m->first_ns = x->depart_ns;
 		return 0;
 	}
-	if (grow(c->meetings, c->cap, c->n + 1))
+	if (grow(c->sync_points, c->cap, c->n + 1))
 		return -ENOMEM;
-	c->meetings[c->n] = (struct meeting){ key, x->arrive_ns, x->depart_ns };
+	c->sync_points[c->n] = (struct sync_point){ key, x->arrive_ns, x->depart_ns };
 	return hash_put(&c->by_key, key, c->n++);
 }
 
@@ -111,7 +111,7 @@ int align_crossing(struct align *a, uint32_t clock, const struct model_crossing 
 {
 	if (x->depart_ns == MODEL_UNKNOWN || !is_kept(ordinal - 1))
 		return 0;
-	return add_meeting(&a->clocks[clock], hash_mix(x->shared ^ hash_mix(ordinal)), x);
+	return add_sync_point(&a->clocks[clock], hash_mix(x->shared ^ hash_mix(ordinal)), x);
 }
 
 void align_drop(struct align *a, uint32_t clock)
@@ -167,11 +167,11 @@ static uint32_t compare(const struct clock *known, const struct clock *c, struct
 	uint64_t at;
 
 	for (i = 0; i < c->n; i++) {
-		const struct meeting *there = &c->meetings[i], *here;
+		const struct sync_point *there = &c->sync_points[i], *here;
 
 		if (!hash_get(&known->by_key, there->key, &at))
 			continue;
-		here = &known->meetings[at];
+		here = &known->sync_points[at];
 		if (out)
 			out[n] = (struct bound){
 				.at_ns = there->last_ns,
@@ -295,7 +295,7 @@ static int solve(struct clock *c, const struct clock *known, uint32_t n)
 	parts = parts > ALIGN_PARTS ? ALIGN_PARTS : parts ? parts : 1;
 	compare(known, c, bounds);
 	qsort(bounds, n, sizeof(*bounds), by_time);
-	c->found.meetings = n;
+	c->found.sync_points = n;
 	c->found.uncertain_ns = known->found.uncertain_ns;
 	for (i = 0; i < parts; i++) {
 		from = (uint32_t)((uint64_t)n * i / parts);

@@ -35,7 +35,7 @@ struct align_found {
 	 * number of episodes shared with clocks of known offset; 0: the offset of this clock is
 	 * unknown
 	 */
-	uint64_t meetings;
+	uint64_t sync_points;
 	uint64_t uncertain_ns; /* the largest possible error of the offset */
 	bool contradicts; /* no offset fits: a clock jumped, or records were lost */
 };

@@ -54,7 +54,7 @@ static uint64_t by_first(const struct merge *m, const struct source *s, uint64_t
 	/* 0: the item has no time. */
 	if (!m->align || t == MODEL_UNKNOWN || !t)
 		return t;
-	there = s->found.meetings || s == m->sources
+	there = s->found.sync_points || s == m->sources
 			? align_time(m->align, (uint32_t)(s - m->sources), t)
 			: t + (uint64_t)s->day_ns;
 	/* A time before the first clock began is in no valid recording. */

@@ -15,7 +15,7 @@ struct merge; /* opaque */
 
 /* How a recording's clock was aligned with the first recording's clock. */
 struct merge_clock {
-	/* if found.meetings is 0, the clock was aligned by the time of day, which may be wrong */
+	/* found.sync_points 0: the clock was aligned by the time of day, which may be wrong */
 	struct align_found found;
 	const char *host; /* NULL unknown */
 	/*

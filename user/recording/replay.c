@@ -434,7 +434,7 @@ static void note_clock(const struct replay *r, uint32_t i)
 	struct merge_clock clock;
 
 	merge_clock(r->merge, i, &clock);
-	if (i && !clock.found.meetings)
+	if (i && !clock.found.sync_points)
 		remark_note(
 			REMARK_WARN, "clocks", 0,
 			"%s and %s have no MPI call in common that can be matched (both must "
@@ -445,7 +445,7 @@ static void note_clock(const struct replay *r, uint32_t i)
 		msg_verbose(1,
 			    "%s: its clock is aligned with that of %s by %llu shared episodes, to "
 			    "within %.1f us",
-			    r->paths[i], r->paths[0], (unsigned long long)clock.found.meetings,
+			    r->paths[i], r->paths[0], (unsigned long long)clock.found.sync_points,
 			    (double)clock.found.uncertain_ns / 1e3);
 	if (clock.found.contradicts)
 		remark_note(

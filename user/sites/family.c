@@ -188,11 +188,11 @@ static const char *const family_kinds[SBT_KINDS] = {
 		MPI_F("pmpi_" lower "_f08_", kind, comm, __VA_ARGS__),  \
 		MPI_F("pmpir_" lower "_f08_", kind, comm, __VA_ARGS__), \
 		MPI_F("pmpir_" lower "_f08ts_", kind, comm, __VA_ARGS__)
-#define MPI_MEETING(name, upper, lower, kind, comm)             \
+#define MPI_SYNC(name, upper, lower, kind, comm)                \
 	MPI_IN_C(name, kind, comm, .probe_group = "MPI_" name), \
 		MPI_IN_FORTRAN(upper, lower, kind, comm, .probe_group = "MPI_" name)
 #define MPI_DATA(name, upper, lower, comm)                                                  \
-	MPI_MEETING(name, upper, lower, SBT_KIND_COLLECTIVE, comm),                         \
+	MPI_SYNC(name, upper, lower, SBT_KIND_COLLECTIVE, comm),                            \
 		MPI_IN_C(name "_c", SBT_KIND_COLLECTIVE, comm, .probe_group = "MPI_" name), \
 		MPI_F("mpi_" lower "_f08ts_large_", SBT_KIND_COLLECTIVE, comm,              \
 		      .probe_group = "MPI_" name)
@@ -328,7 +328,7 @@ static const struct family_function family_rows[] = {
 	  .object = FAMILY_ARGUMENT(0),
 	  .words = FAMILY_ARGUMENT_AS(0, .size = 4, .flags = SBT_ARG_POINTED | SBT_ARG_ADDS,
 				      .value = 12) },
-	MPI_MEETING("Barrier", "BARRIER", "barrier", SBT_KIND_EXPLICIT, 0),
+	MPI_SYNC("Barrier", "BARRIER", "barrier", SBT_KIND_EXPLICIT, 0),
 	MPI_DATA("Allreduce", "ALLREDUCE", "allreduce", 5),
 	MPI_DATA("Allgather", "ALLGATHER", "allgather", 6),
 	MPI_DATA("Allgatherv", "ALLGATHERV", "allgatherv", 7),

@@ -18,7 +18,7 @@
  * are barriers (sites/family.c) and are traced. Calls that only start a transfer (MPI_Isend) return
  * at once. MPI_Init and MPI_Finalize are not listed, because every program calls them.
  * MPI_Comm_free and MPI_Comm_set_info are not listed, because no library waits in them, although
- * all ranks must call them. The names that tell a user most are first, because a report shows only
+ * all ranks must call them. The names that a user knows best are first, because a report shows only
  * a few. A poll (MPI_Test) in a loop is also a wait.
  */
 static const char *const mpi_functions[] = {

@@ -43,7 +43,7 @@ void job_parse(const char *environment, size_t len, struct job *out);
 int job_read(int pid, struct job *out);
 
 /*
- * Return whether, judging by its environment, process @pid preloads no libraries and searches the
+ * Return whether, according to its environment, process @pid preloads no libraries and searches the
  * same directories for libraries as a program that sbt-trace starts. Return false if that is
  * unknown.
  */
