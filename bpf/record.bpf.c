@@ -174,7 +174,7 @@ static __noinline int sums_abandon(struct sbt_thread *t, __u64 now)
 		sum = bpf_map_lookup_elem(&sums, &at);
 	if (!s->site_known) {
 		/* The call site is not known, and the thread's stack is gone by now. */
-		count(lost_unreported, bpf_get_smp_processor_id());
+		count(lost_no_site, bpf_get_smp_processor_id());
 	} else if (!sum) {
 		count(lost_sum, bpf_get_smp_processor_id());
 	} else {

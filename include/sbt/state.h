@@ -1044,7 +1044,7 @@ struct sbt_counts {
 	 * Crossings of last arrivers that never departed: their call site would be known only at
 	 * the departure.
 	 */
-	__u64 lost_unreported;
+	__u64 lost_no_site;
 	/*
 	 * Time (ns) that the BPF programs took to account for switches and wake-ups of traced
 	 * threads, in those runs that were measured: one in SBT_TIMED_EACH.

@@ -1009,16 +1009,18 @@ static void test_cost_rough(void **state)
  */
 static void test_members_of_an_episode(void **state)
 {
-	struct model_proc p = { .crossings = 2000, .crossed = 1000, .nthreads_crossed = 2000 };
+	struct model_proc p = { .crossings = 2000,
+				.episodes_joined = 1000,
+				.nthreads_crossed = 2000 };
 
 	assert_int_equal(report_members(&p), 2);
 	p.crossings = 2600;
 	assert_int_equal(report_members(&p), 3);
 	/* Crossings outside of episodes do not make the team larger than the number of threads. */
-	p.crossed = 1;
+	p.episodes_joined = 1;
 	p.nthreads_crossed = 4;
 	assert_int_equal(report_members(&p), 4);
-	p.crossed = 0;
+	p.episodes_joined = 0;
 	assert_int_equal(report_members(&p), 4);
 }
 

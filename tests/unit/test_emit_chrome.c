@@ -227,7 +227,7 @@ static unsigned slices_at(json_t *events, uint64_t tid, uint64_t ts)
 static uint32_t check_arrows(json_t *events)
 {
 	json_t *s, *f;
-	uint32_t n = 0, inside;
+	uint32_t n = 0, ends;
 	size_t i, j;
 
 	json_array_foreach(events, i, s)
@@ -236,16 +236,16 @@ static uint32_t check_arrows(json_t *events)
 			assert_string_equal(word(s, "bp"), "e");
 		if (strcmp(word(s, "ph"), "s") != 0)
 			continue;
-		inside = 0;
+		ends = 0;
 		json_array_foreach(events, j, f)
 		{
 			if (strcmp(word(f, "ph"), "f") != 0 || number(f, "id") != number(s, "id"))
 				continue;
-			inside++;
+			ends++;
 			assert_true(number(f, "ts") >= number(s, "ts"));
 			assert_int_equal(slices_at(events, number(f, "tid"), number(f, "ts")), 1);
 		}
-		assert_int_equal(inside, 1);
+		assert_int_equal(ends, 1);
 		assert_int_equal(slices_at(events, number(s, "tid"), number(s, "ts")), 1);
 		n++;
 	}

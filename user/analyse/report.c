@@ -487,8 +487,9 @@ static uint64_t with_sleepers(uint64_t crossings, const struct model_sums *sums)
 
 uint32_t report_members(const struct model_proc *p)
 {
-	uint64_t mean =
-		p->crossed ? (p->crossings + p->crossed / 2) / p->crossed : p->nthreads_crossed;
+	uint64_t mean = p->episodes_joined
+				? (p->crossings + p->episodes_joined / 2) / p->episodes_joined
+				: p->nthreads_crossed;
 
 	return mean < p->nthreads_crossed ? (uint32_t)mean : p->nthreads_crossed;
 }
@@ -578,9 +579,9 @@ static void process_facts(struct build *b, const struct model_proc *p, uint32_t 
 		.processes = p->processes,
 		.ideal_ns = p->ideal_ns,
 		.threads = p->nthreads_crossed,
-		.episodes = p->crossed,
-		.incomplete = p->crossed_incomplete,
-		.ambiguous = p->crossed_ambiguous,
+		.episodes = p->episodes_joined,
+		.incomplete = p->incomplete_joined,
+		.ambiguous = p->ambiguous_joined,
 		.crossings = p->crossings,
 		.unmet = p->unmet,
 		.arrivals_unseen = p->arrivals_unseen,

@@ -392,7 +392,7 @@ static void count_losses(struct run_facts_live *p, uint64_t late, uint64_t unsee
 		ingest_unseen(p->ingest).uncounted,
 		p->ingest ? feed_unsampled(ingest_feed(p->ingest)) : 0,
 		n->lost_sum - b->lost_sum,
-		n->lost_unreported - b->lost_unreported,
+		n->lost_no_site - b->lost_no_site,
 		ingest_unseen(p->ingest).given_up,
 		late - p->late_base,
 		unseen - p->unseen_base,

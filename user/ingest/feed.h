@@ -33,7 +33,8 @@ struct feed_processes {
 	const uint64_t *generation;
 	/*
 	 * The threads that waited when probes were attached: tid -> the address at which the thread
-	 * waited, or MODEL_UNKNOWN if uncertain. The feed removes a thread at its first crossing.
+	 * waited, or MODEL_UNKNOWN if uncertain. The feed removes a thread at its first crossing,
+	 * or when a new thread has its tid.
 	 */
 	struct hash *waiting;
 	/*

@@ -225,12 +225,12 @@ static int add_complete(const struct model *m, struct row *r, const struct episo
 
 static void count_crossed_by(struct proc *p, const struct episode *e)
 {
-	if (p->crossed_number == e->serial + 1)
+	if (p->joined_number == e->serial + 1)
 		return;
-	p->crossed_number = e->serial + 1;
-	p->pub.crossed += e->state == MODEL_COMPLETE;
-	p->pub.crossed_incomplete += e->state == MODEL_INCOMPLETE;
-	p->pub.crossed_ambiguous += e->state == MODEL_AMBIGUOUS;
+	p->joined_number = e->serial + 1;
+	p->pub.episodes_joined += e->state == MODEL_COMPLETE;
+	p->pub.incomplete_joined += e->state == MODEL_INCOMPLETE;
+	p->pub.ambiguous_joined += e->state == MODEL_AMBIGUOUS;
 }
 
 /* Count the episode for each process that took part. */

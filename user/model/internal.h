@@ -213,8 +213,8 @@ struct proc {
 	uint32_t next_ordinal;
 	uint32_t rows; /* index of the process's barrier that was added last, or MODEL_NONE */
 	uint32_t cap_parts; /* capacity of pub.parts */
-	/* serial number, plus 1, of the last episode that was counted for pub.crossed */
-	uint64_t crossed_number;
+	/* serial number, plus 1, of the last episode that was counted for pub.episodes_joined */
+	uint64_t joined_number;
 	/* earliest start, latest end and longest path of the folded threads */
 	uint64_t folded_start, folded_end, folded_ideal;
 	uint64_t program; /* the same number for the same program; 0 if unknown */

@@ -558,7 +558,7 @@ struct model_proc {
 	 * took part. The counts above include an episode at a shared barrier only for the process
 	 * that was seen there first. These counts include it for each process.
 	 */
-	uint64_t crossed, crossed_incomplete, crossed_ambiguous;
+	uint64_t episodes_joined, incomplete_joined, ambiguous_joined;
 	uint32_t nthreads_crossed; /* number of threads that crossed a barrier (n) */
 	/*
 	 * Sums over threads that ended long ago and were folded, because there were too many to

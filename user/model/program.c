@@ -286,9 +286,9 @@ static void join_proc(struct proc *to, const struct proc *from)
 	a->episodes += b->episodes;
 	a->incomplete += b->incomplete;
 	a->ambiguous += b->ambiguous;
-	a->crossed += b->crossed;
-	a->crossed_incomplete += b->crossed_incomplete;
-	a->crossed_ambiguous += b->crossed_ambiguous;
+	a->episodes_joined += b->episodes_joined;
+	a->incomplete_joined += b->incomplete_joined;
+	a->ambiguous_joined += b->ambiguous_joined;
 	a->nthreads_crossed += b->nthreads_crossed;
 	a->summed |= b->summed;
 	join_folded(to, from);

@@ -68,11 +68,11 @@ static void add_to_thread(struct model *m, struct proc *p, struct thread *t,
 	p->pub.abandoned += in->abandoned;
 	p->pub.unmet += in->unmet;
 	p->pub.episodes += in->barrier.n;
-	p->pub.crossed += in->barrier.n;
+	p->pub.episodes_joined += in->barrier.n;
 	p->pub.incomplete += in->incomplete;
 	p->pub.ambiguous += in->ambiguous;
-	p->pub.crossed_incomplete += in->incomplete;
-	p->pub.crossed_ambiguous += in->ambiguous;
+	p->pub.incomplete_joined += in->incomplete;
+	p->pub.ambiguous_joined += in->ambiguous;
 	m->totals.crossings += in->crossings;
 	m->totals.abandoned += in->abandoned;
 	m->totals.episodes += in->barrier.n;
