@@ -149,7 +149,7 @@ static void test_sums(void **state)
 	p = program_of(m, "job", &at);
 	assert_non_null(p);
 	assert_fields(p, IS(tgid, 1000), IS(processes, 8), IS(exited, true), IS(episodes, 16),
-		      IS(crossed, 16), IS(crossings, 32), IS(nthreads_crossed, 16),
+		      IS(episodes_joined, 16), IS(crossings, 32), IS(nthreads_crossed, 16),
 		      IS(folded.threads, 16), IS(folded.wait_ns, 8 * 3 * MS),
 		      IS(folded.idle_ns, 8 * (3 * MS + 4 * D)),
 		      IS(folded.outside_ns, 8 * (9 * MS - 4 * D)), IS(folded.life_ns, 8 * 12 * MS),
