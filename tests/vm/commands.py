@@ -139,7 +139,7 @@ cat >limit.sh <<'EOF'
 
 def limit_script():
     return f"""{stamp("limit")}timeout 200 sbt-trace -o limit.live --record limit.tape --cost-limit {LIMIT} --frames 1 --no-causes \\
-	-- sh -c "$(cat limit.sh)" >limit.out 2>limit.err; echo $? >limited.rc
+	-- sh -c "$(cat limit.sh)" >limit.out 2>limited.err; echo $? >limited.rc
 {stamp("compare")}{COMPARE}"""
 
 
@@ -297,7 +297,7 @@ def limited(left):
     trace = families.commanded(left, "limit")
     p = test_limit.check_let_go(trace, 0.9e9, pid=int(left.text("all-hot.pid")), least=0)
     test_limit.check_until(trace, genlog.Log(left.path("all-hot.log")), p)
-    check_in("reported", f"--cost-limit {LIMIT}: process", left.text("limit.err"))
+    check_in("reported", f"--cost-limit {LIMIT}: process", left.text("limited.err"))
     check_equal("the other", trace.process(comm="lu")["shed_ns"], None)
 
 
