@@ -28,9 +28,10 @@ ROUNDS = 60
 UNEVEN = f"gen --threads 2 --rounds {ROUNDS} --work fixed:0=2ms,1=1ms"
 TO = 40  # episodes in the window
 LU_SIZE = 24
-# Percent. The cost of the hot program is several per cent, and still half of one if the host is so busy that its threads hardly
-# run. The cost of the other program is a fiftieth of a per cent.
-LIMIT = 0.2
+# Percent. The cost of the hot program is several per cent, and less if the host is so busy that its threads hardly run: it runs
+# until a second above the limit is found. The cost of the other program is a fiftieth of a per cent.
+LIMIT = 0.1
+PATIENCE = 100  # seconds
 
 # Programs that COMMAND runs one after the other: name -> command, and the family of those that write a log.
 ALL = {
@@ -43,7 +44,7 @@ ALL = {
     "shared": (f"shm_again 3 {ROUNDS}", None),
 }
 LONGER = f"lu --partition block --threads 3 --size {LU_SIZE} --sleep-work 800000"
-HOT = "gen " + " ".join(test_limit.HOT) + " --duration 2"
+HOT = "gen " + " ".join(test_limit.HOT) + " --forever"
 LATE = "gen " + " ".join(test_top.LATE)
 LOOKS = 3
 RANKS = 3
@@ -77,6 +78,15 @@ def run(name, command, log=False):
     name = f"all-{name}"
     return (f"{command}{f' --log {name}.log' if log else ''} >{name}.out 2>{name}.err & echo $! >{name}.pid; wait $!; "
             f"echo $? >{name}.rc\n")
+
+
+def run_until_detached(name, command):
+    """As run(), for a program that runs until limited.err names it, and a second longer. It writes its log when it ends."""
+    name = f"all-{name}"
+    return f"""{command} --log {name}.log >{name}.out 2>{name}.err & pid=$!; echo $pid >{name}.pid
+for i in $(seq {PATIENCE}); do grep -q "process $pid " limited.err && break; sleep 1; done
+sleep 1; kill $pid; wait $pid; echo $? >{name}.rc
+"""
 
 
 def sbt(name, arguments):
@@ -126,7 +136,7 @@ export OMP_WAIT_POLICY=passive
 cat >all.sh <<'EOF'
 {command_script(machine)}EOF
 cat >limit.sh <<'EOF'
-{run("longer", LONGER)}{run("hot", HOT, True)}EOF
+{run("longer", LONGER)}{run_until_detached("hot", HOT)}EOF
 {stamp("all")}timeout 200 sbt-trace --json -W -o all.json --record all.tape -e page-faults,task-clock --frames 1 \\
 	-b meet_turnstiles -- sh -c "$(cat all.sh)" >all.out 2>all.err; echo $? >all.rc
 {stamp("read")}{READ}
@@ -270,6 +280,11 @@ def mpi(left):
     """Ranks of an mpirun: every episode is found with all members, except those that crossed too early, which are counted."""
     log, early = genlog.Log(left.path("all-mpi.log")), families.too_early(everything(left))
     made = crossed(left.machine)
+    gone = [r["text"] for r in everything(left).all("remark") if r["kind"] == "ranks_gone"]
+    if gone:
+        # The ranks live for an eighth of a second. On a busy host they may end before their environment can be read.
+        check_equal(f"complete, although {gone}", everything(left).end["complete"], False)
+        return
     check_between("crossings that came too early", early, 0, (made - CROSSED) * RANKS)
     least = max(made - early, CROSSED)
     generated("mpi")(left)

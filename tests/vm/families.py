@@ -280,7 +280,11 @@ def check_program(left, run, name, family, joins):
     else:
         begun = min(too_early(trace), 2 * len(log.episodes()) // 3) if name == "mpi" else \
             len(log.episodes()) // 7 if name in STAND_STILL else int(family in ("gomp", "libomp"))
-        found = against_log(trace, log, joins, begun, name in SAY_LAST)
+        try:
+            found = against_log(trace, log, joins, begun, name in SAY_LAST)
+        except harness.Failure as failure:
+            reported = [r["text"] for r in trace.all("remark")]
+            raise harness.Failure(f"{failure}; end: {trace.end}; remarks: {reported}") from failure
     pids = {c.pid for c in log.crossings}
     families = {b["family"] for b in trace.barriers() if b["pid"] in pids}
     check_equal("families", families - {"forkjoin"} or families, {family})
