@@ -250,13 +250,47 @@ static void test_same_code(void **state)
 	assert_int_equal(p->fate[0], TAKEN);
 	p->object = 0x3000;
 	first = p->next;
-	meet(p, 2, 1, 100, 101);
+	wake(p, 9, 101); /* thread 9 does not use the other objects */
+	waited(p, 2, 100);
 	assert_int_equal(p->fate[first], TAKEN);
 	p->object = 0x4000; /* this object has other call sites */
 	first = p->next;
 	meet(p, 4, 1, 200, 201);
 	finish(p);
 	assert_int_equal(p->fate[first], DROPPED);
+}
+
+/*
+ * Some threads of a known barrier cross another object with the same call sites. The others may have
+ * spun there and left no record, so the number of threads is unknown until several rounds had the
+ * same threads, or until all threads were seen. At the end, what was seen counts.
+ */
+static void test_same_code_with_fewer_threads(void **state)
+{
+	struct play *p = *state;
+	uint64_t first;
+
+	meet_often(p, 5, 4, IN_TURN, 100, 101);
+	p->object = 0x2000; /* a thread is missing in the first round only */
+	first = p->next;
+	meet(p, 3, 1, 100, 101);
+	assert_int_equal(p->fate[first], UNDECIDED);
+	meet(p, 4, 2, 100, 101);
+	assert_int_equal(p->fate[first], TAKEN);
+	/* Each of the two rounds has four members, so one is missing. */
+	assert_int_equal(p->team, 4);
+	p->object = 0x3000; /* really used by three threads */
+	first = p->next;
+	meet_often(p, 2, 3, IN_TURN, 100, 101);
+	assert_int_equal(p->fate[first], UNDECIDED);
+	meet(p, 3, 1, 100, 101);
+	assert_int_equal(p->fate[first], TAKEN);
+	assert_int_equal(p->team, 3);
+	p->object = 0x4000; /* by two threads, once */
+	first = p->next;
+	meet(p, 2, 1, 100, 101);
+	assert_int_equal(p->fate[first], UNDECIDED);
+	finish_taken(p, 5 * 4 + 3 + 4 + 3 * 3 + 2);
 }
 
 /*
@@ -1736,6 +1770,7 @@ int main(void)
 		TEST(test_same_waker),
 		TEST(test_first_round_irregular),
 		TEST(test_same_code),
+		TEST(test_same_code_with_fewer_threads),
 		TEST(test_pair_of_known_code),
 		TEST(test_members_differ_in_known_code),
 		TEST(test_spurious),

@@ -502,6 +502,7 @@ void discover_give_up(struct discover *d, uint64_t id)
 
 	if (!o)
 		return;
+	discover_decide(d, o);
 	if (o->pub.verdict == DISCOVER_BARRIER && !o->pub.futex) {
 		discover_known_end(d, o);
 		return;
@@ -538,6 +539,7 @@ void discover_finish(struct discover *d)
 		if (d->objects[i]->pub.verdict == DISCOVER_OPEN) {
 			discover_split_round(d->objects[i], 0);
 			discover_round_end(d, d->objects[i]);
+			discover_decide(d, d->objects[i]);
 		}
 		if (d->objects[i]->pub.verdict == DISCOVER_BARRIER)
 			discover_known_end(d, d->objects[i]);

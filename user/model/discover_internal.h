@@ -314,6 +314,13 @@ bool discover_all_known(const struct object *o);
 /* Make the threads of the current round the streak's members. */
 void discover_set_members(struct object *o);
 void discover_try_early(struct discover *d, struct object *o);
+/*
+ * Classify the object now if it has the call sites of a known barrier, even if it is unknown whether
+ * its rounds had all members.
+ */
+void discover_decide(struct discover *d, struct object *o);
+/* Note if no known barrier with the same call sites has more members. */
+void discover_note_largest(struct discover *d, const struct object *o);
 void discover_round_end(struct discover *d, struct object *o);
 void discover_split_round(struct object *o, uint32_t waker);
 void discover_note_split(struct object *o, const struct discover_record *r);

@@ -107,10 +107,11 @@ static void note_short(struct object *o)
  * Note a round with more threads than before. If its records were already taken, the number is
  * reported with the next round.
  */
-static void more_meet(struct object *o)
+static void more_members(struct discover *d, struct object *o)
 {
 	o->reported_less = o->nset && o->reported;
 	discover_set_members(o);
+	discover_note_largest(d, o);
 }
 
 /* Take a round with the usual number of threads. */
@@ -146,7 +147,7 @@ void discover_known_end(struct discover *d, struct object *o)
 		return;
 	}
 	if (o->nnow && o->nnow + 1 > o->nset)
-		more_meet(o);
+		more_members(d, o);
 	if (!o->nheld)
 		return;
 	/* A waking from another function is not an arrival if no thread waited for it. */

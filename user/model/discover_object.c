@@ -155,6 +155,7 @@ bool discover_worth_telling(const struct discover_object *o)
 
 void discover_object_forget(struct discover *d, struct object *o)
 {
+	discover_decide(d, o);
 	discover_settle(d, o);
 	discover_echo_end(d, o);
 	if (o->pub.verdict == DISCOVER_BARRIER && !o->pub.futex)

@@ -158,81 +158,6 @@ bool discover_note_places(const struct discover *d, struct object *o, uint32_t w
 	return !o->elsewhere;
 }
 
-/* Return whether all pairs of call sites of the object belong to known barriers. */
-static bool places_known(const struct discover *d, const struct object *o)
-{
-	uint64_t value;
-
-	if (o->places_full || !o->nplaces || o->bad || !o->one_function)
-		return false;
-	array_for_each (p, o->places, o->nplaces)
-		if (!hash_get(&d->known, place_key(p->wait, p->wake), &value))
-			return false;
-	return true;
-}
-
-void discover_take(struct discover *d, const struct object *o, uint64_t cookie, uint64_t arrive_ns,
-		   uint64_t depart_ns, bool merged)
-{
-	struct discover_member member = { .arrive_ns = arrive_ns,
-					  .depart_ns = depart_ns,
-					  .merged = merged,
-					  .team = o->pub.futex ? o->nset : 0 };
-
-	d->ops.take(d->ops.ctx, cookie, &member);
-}
-
-void discover_take_held(struct discover *d, struct object *o, uint32_t team)
-{
-	uint32_t i;
-
-	for (i = 0; i < o->nheld; i++) {
-		struct discover_member member = { .arrive_ns = o->held[i].arrive_ns,
-						  .depart_ns = o->held[i].depart_ns,
-						  .merged = o->held[i].merged,
-						  .team = team };
-
-		d->ops.take(d->ops.ctx, o->held[i].cookie, &member);
-	}
-	o->nheld = o->held_now = o->held_streak = 0;
-}
-
-static void is_barrier(struct discover *d, struct object *o, uint32_t team)
-{
-	/* The pending rounds are reported now. All earlier rounds have been dropped. */
-	o->pub.unreported = o->pub.rounds - o->older - o->streak;
-	d->unseen.given_up += o->pub.unreported * o->pub.members;
-	o->pub.rounds = 0;
-	discover_take_held(d, o, o->pub.futex ? o->nset : team);
-	o->reported = true;
-	o->wrong = o->nshort = 0;
-	discover_classify(d, o, DISCOVER_BARRIER);
-}
-
-/* Classify the object as a barrier, together with all objects that use the same call sites. */
-static void confirm(struct discover *d, struct object *o)
-{
-	uint32_t i;
-
-	/* Rounds before the streak are dropped: tracing may have begun during one of them. */
-	discover_drop_before(d, o, o->held_streak);
-	o->older = 0;
-	array_for_each (p, o->places, o->nplaces)
-		hash_put(&d->known, place_key(p->wait, p->wake), 1);
-	if (!o->pub.futex)
-		array_for_each (place, o->places, o->nplaces)
-			discover_known_function(d, place->wake);
-	/* Each round of the streak had all of these members. */
-	is_barrier(d, o, o->nset);
-	for (i = 0; i < d->n; i++) {
-		struct object *other = d->objects[i];
-
-		if (other->pub.verdict != DISCOVER_OPEN || !other->nheld || !places_known(d, other))
-			continue;
-		is_barrier(d, other, 0);
-	}
-}
-
 bool discover_has_waited(const struct object *o, uint32_t tid)
 {
 	uint32_t i;
@@ -286,6 +211,175 @@ static bool is_member(const struct object *o, uint32_t tid)
 	return bsearch(&tid, o->set, o->nset, sizeof(*o->set), number_compare_u32);
 }
 
+/* Return the barrier with the most members at this pair of call sites, or NULL if not known. */
+static struct object *largest_at(const struct discover *d, uint64_t place)
+{
+	struct object *o;
+	uint64_t id;
+
+	if (!hash_get(&d->known, place, &id))
+		return NULL;
+	o = hash_get_ptr(&d->by_id, id);
+	return o && o->pub.verdict == DISCOVER_BARRIER ? o : NULL;
+}
+
+void discover_note_largest(struct discover *d, const struct object *o)
+{
+	const struct object *largest;
+	uint64_t place;
+
+	array_for_each (p, o->places, o->nplaces) {
+		place = place_key(p->wait, p->wake);
+		largest = largest_at(d, place);
+		if (!largest || largest->nset < o->nset)
+			hash_put(&d->known, place, o->id);
+	}
+}
+
+/* Return whether all threads of @o's current round are members of @barrier, and it has more. */
+static bool is_part_of(const struct object *o, const struct object *barrier)
+{
+	uint32_t i;
+
+	if (barrier == o || barrier->nset <= o->nnow + 1 || !is_member(barrier, o->now_waker))
+		return false;
+	for (i = 0; i < o->nnow; i++)
+		if (!is_member(barrier, o->now[i]))
+			return false;
+	return true;
+}
+
+/*
+ * At the call sites of a known barrier, return whether the current round may lack threads, because
+ * more threads cross the other barrier together. A thread that spins before it waits may leave no
+ * record.
+ */
+static bool may_lack(const struct discover *d, const struct object *o)
+{
+	const struct object *largest;
+
+	if (o->pub.futex)
+		return false;
+	array_for_each (p, o->places, o->nplaces) {
+		largest = largest_at(d, place_key(p->wait, p->wake));
+		if (largest && is_part_of(o, largest))
+			return true;
+	}
+	return false;
+}
+
+/* Return whether all pairs of call sites of the object belong to known barriers. */
+static bool places_known(const struct discover *d, const struct object *o)
+{
+	uint64_t value;
+
+	if (o->places_full || !o->nplaces || o->bad || !o->one_function)
+		return false;
+	array_for_each (p, o->places, o->nplaces)
+		if (!hash_get(&d->known, place_key(p->wait, p->wake), &value))
+			return false;
+	return true;
+}
+
+void discover_take(struct discover *d, const struct object *o, uint64_t cookie, uint64_t arrive_ns,
+		   uint64_t depart_ns, bool merged)
+{
+	struct discover_member member = { .arrive_ns = arrive_ns,
+					  .depart_ns = depart_ns,
+					  .merged = merged,
+					  .team = o->pub.futex ? o->nset : 0 };
+
+	d->ops.take(d->ops.ctx, cookie, &member);
+}
+
+void discover_take_held(struct discover *d, struct object *o, uint32_t team)
+{
+	uint32_t i;
+
+	for (i = 0; i < o->nheld; i++) {
+		struct discover_member member = { .arrive_ns = o->held[i].arrive_ns,
+						  .depart_ns = o->held[i].depart_ns,
+						  .merged = o->held[i].merged,
+						  .team = team };
+
+		d->ops.take(d->ops.ctx, o->held[i].cookie, &member);
+	}
+	o->nheld = o->held_now = o->held_streak = 0;
+}
+
+static void is_barrier(struct discover *d, struct object *o, uint32_t team)
+{
+	/* The pending rounds are reported now. All earlier rounds have been dropped. */
+	o->pub.unreported = o->pub.rounds - o->older - o->streak;
+	d->unseen.given_up += o->pub.unreported * o->pub.members;
+	o->pub.rounds = 0;
+	discover_take_held(d, o, o->pub.futex ? o->nset : team);
+	o->reported = true;
+	o->wrong = o->nshort = 0;
+	discover_classify(d, o, DISCOVER_BARRIER);
+	discover_note_largest(d, o);
+}
+
+/*
+ * Return how many threads should have arrived in each of the pending rounds: the largest number
+ * that did. With a single round, return 0: more threads may follow.
+ */
+static uint32_t usual(const struct object *o)
+{
+	uint32_t most = o->nset > o->nnow + 1 ? o->nset : o->nnow + 1;
+
+	if (!o->held_now)
+		return 0;
+	return most > o->pub.most ? most : o->pub.most;
+}
+
+/* Return the number of consecutive rounds with the same members that show who the members are. */
+static uint32_t rounds_needed(const struct object *o)
+{
+	/* If threads spin before they wait, the rounds may have the same waiters by chance. */
+	return ROUNDS_ENOUGH + EVEN_ROUNDS * o->pub.uneven;
+}
+
+/*
+ * The object has the call sites of a known barrier. Return whether the current round shows how many
+ * threads cross.
+ */
+static bool is_team_known(const struct discover *d, struct object *o)
+{
+	return !may_lack(d, o) || (o->streak + 1 >= rounds_needed(o) && o->nnow + 1 == o->nset &&
+				   same_members(o, false));
+}
+
+void discover_decide(struct discover *d, struct object *o)
+{
+	if (o->pub.verdict == DISCOVER_OPEN && !o->pub.futex && o->nheld && places_known(d, o))
+		is_barrier(d, o, usual(o));
+}
+
+/* Classify the object as a barrier, together with all objects that use the same call sites. */
+static void confirm(struct discover *d, struct object *o)
+{
+	uint32_t i;
+
+	/* Rounds before the streak are dropped: tracing may have begun during one of them. */
+	discover_drop_before(d, o, o->held_streak);
+	o->older = 0;
+	array_for_each (p, o->places, o->nplaces)
+		hash_put(&d->known, place_key(p->wait, p->wake), o->id);
+	if (!o->pub.futex)
+		array_for_each (place, o->places, o->nplaces)
+			discover_known_function(d, place->wake);
+	/* Each round of the streak had all of these members. */
+	is_barrier(d, o, o->nset);
+	for (i = 0; i < d->n; i++) {
+		struct object *other = d->objects[i];
+
+		if (other->pub.verdict == DISCOVER_OPEN && other->nheld && places_known(d, other) &&
+		    is_team_known(d, other))
+			is_barrier(d, other, usual(other));
+	}
+}
+
 bool discover_all_known(const struct object *o)
 {
 	uint32_t i;
@@ -337,8 +431,7 @@ static bool evidence(const struct discover *d, struct object *o, bool rotated)
 	discover_values_join(&values, &o->now_values);
 	if (o->pub.futex && !values.differ)
 		return false;
-	/* If threads spin before they wait, the rounds may have the same waiters by chance. */
-	if (!o->pub.futex && o->streak + 1 < ROUNDS_ENOUGH + EVEN_ROUNDS * o->pub.uneven)
+	if (!o->pub.futex && o->streak + 1 < rounds_needed(o))
 		return false;
 	if (!o->pub.futex && discover_echo_maybe(d, o))
 		return false;
@@ -361,7 +454,8 @@ void discover_try_early(struct discover *d, struct object *o)
 	bool rotated = o->rotated || (o->streak && o->now_waker != o->waker);
 
 	if (places_known(d, o)) {
-		is_barrier(d, o, 0);
+		if (is_team_known(d, o))
+			is_barrier(d, o, usual(o));
 		return;
 	}
 	if (o->bad || o->streak + 1 < ROUNDS_ENOUGH || o->nset < TEAM_LEAST ||
@@ -437,6 +531,10 @@ void discover_round_end(struct discover *d, struct object *o)
 	o->over = 0;
 	o->streak++;
 	o->pub.rounds++;
+	if (!o->pub.futex && o->streak >= rounds_needed(o) && places_known(d, o)) {
+		is_barrier(d, o, usual(o));
+		return;
+	}
 	if (o->nset < TEAM_LEAST) {
 		/*
 		 * Two threads are not evidence. Only a known barrier with the same call sites can
