@@ -40,13 +40,13 @@ def check_let_go(trace, low, least=0.5e9, **fields):
     return p
 
 
-def check_until(trace, log, process):
+def check_until(trace, log, process, threads=2):
     """Check that all episodes before that moment are recorded, and none after it. One may be cut in two by it."""
     end = process["shed_ns"] + trace.session["clock_start_ns"]
     before = sum(e.release <= end for e in log.episodes())
     check_between("episodes", process["episodes"], before - 1, before + 1)
     check_between("incomplete", process["incomplete"], 0, 1)
-    check_between("crossings", process["crossings"], 2 * before - 2, 2 * before + 2)
+    check_between("crossings", process["crossings"], threads * (before - 1), threads * (before + 1))
     check_equal("abandoned", process["abandoned"], 0)
 
 

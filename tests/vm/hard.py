@@ -30,6 +30,8 @@ ALIKE = {
     "shared_fork": ("", 0, 200),
     "dlopen_lib": ("", 0, 300),
 }
+# Its children take seconds there. So its first two joins, which only later rounds show to be an episode, are given up and counted.
+JOINS_RARELY = "spawn_static"
 LATE = ["cpu", "lock", "lock-sleep", "pipe", "sleep"]
 LOOKS = 4 # in the first look, threads may still be on their way
 LOOK = f"""
@@ -70,8 +72,8 @@ def alike(name):
         check_equal("output", left.text(f"{name}.traced"), left.text(f"{name}.bare"))
         said = re.findall(r"\bepisodes=(\d+)", left.text(f"{name}.bare"))
         # Repeated rounds of created and joined threads are episodes, too, and the programs do not count them.
-        episodes = sum(b["episodes"] for b in left.trace(name).barriers()
-                       if b["family"] != "forkjoin")
+        trace = left.counted(name).nothing_lost(("barrier_given_up",)) if name == JOINS_RARELY else left.trace(name)
+        episodes = sum(b["episodes"] for b in trace.barriers() if b["family"] != "forkjoin")
         if known is not None:
             check_equal("episodes", episodes, known)
         elif len(said) == 1:
