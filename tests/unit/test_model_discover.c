@@ -261,9 +261,9 @@ static void test_same_code(void **state)
 }
 
 /*
- * Some threads of a known barrier cross another object with the same call sites. The others may have
- * spun there and left no record, so the number of threads is unknown until several rounds had the
- * same threads, or until all threads were seen. At the end, what was seen counts.
+ * Some threads of a known barrier cross another object with the same call sites. The others may
+ * have spun there and left no record, so the number of threads is unknown until several rounds had
+ * the same threads, or until all threads were seen. At the end, what was seen counts.
  */
 static void test_same_code_with_fewer_threads(void **state)
 {

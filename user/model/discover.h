@@ -19,9 +19,9 @@
  *   or counts. A lock's word does not change. If unlocking wakes all waiters, threads that compete
  *   for the lock look like members of an episode.
  * An object with the same two call sites for waits and wakings as a known barrier is a barrier even
- * without such rounds. If its first rounds have only some of that barrier's members, it is undecided
- * until three rounds had the same members, or until its records must be decided: the other members
- * may have spun, and then there is no record of them.
+ * without such rounds. If its first rounds have only some of that barrier's members, it is
+ * undecided until three rounds had the same members, or until its records must be decided: the
+ * other members may have spun, and then there is no record of them.
  *
  * The start of a thread pool, queues, events, read-write locks and joins are not taken for
  * barriers, for one of these reasons: the thread that waits in a function never wakes there, the

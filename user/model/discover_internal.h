@@ -315,8 +315,8 @@ bool discover_all_known(const struct object *o);
 void discover_set_members(struct object *o);
 void discover_try_early(struct discover *d, struct object *o);
 /*
- * Classify the object now if it has the call sites of a known barrier, even if it is unknown whether
- * its rounds had all members.
+ * Classify the object now if it has the call sites of a known barrier, even if it is unknown
+ * whether its rounds had all members.
  */
 void discover_decide(struct discover *d, struct object *o);
 /* Note if no known barrier with the same call sites has more members. */

@@ -333,7 +333,7 @@ static uint32_t usual(const struct object *o)
 	return most > o->pub.most ? most : o->pub.most;
 }
 
-/* Return the number of consecutive rounds with the same members that show who the members are. */
+/* Return the number of consecutive rounds with the same members that is enough evidence. */
 static uint32_t rounds_needed(const struct object *o)
 {
 	/* If threads spin before they wait, the rounds may have the same waiters by chance. */
