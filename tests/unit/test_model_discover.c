@@ -293,6 +293,38 @@ static void test_same_code_with_fewer_threads(void **state)
 	finish_taken(p, 5 * 4 + 3 + 4 + 3 * 3 + 2);
 }
 
+/* An object that is undecided, because threads may be missing, is a barrier in the end. */
+static void test_fewer_threads_until_the_end(void **state)
+{
+	struct discover_record r = { .tgid = 1,
+				     .inc = 7,
+				     .tid = 1,
+				     .flags = DISCOVER_WAKE,
+				     .wakes = UINT32_MAX,
+				     .site = 101,
+				     .object = 0x2000 };
+	struct play *p = *state;
+	uint64_t first, id;
+
+	meet_often(p, 5, 4, IN_TURN, 100, 101);
+	p->object = 0x2000;
+	first = p->next;
+	meet(p, 3, 1, 100, 101);
+	r.cookie = p->next++;
+	r.arrive_ns = r.depart_ns = p->now += 1000;
+	assert_int_equal(discover_add(p->d, &r, &id), 0);
+	assert_int_equal(p->fate[first], UNDECIDED);
+	discover_give_up(p->d, id);
+	assert_int_equal(p->fate[first], TAKEN);
+	p->object = 0x3000;
+	first = p->next;
+	meet(p, 3, 1, 100, 101);
+	assert_int_equal(p->fate[first], UNDECIDED);
+	discover_end_process(p->d, 1, 7);
+	assert_int_equal(p->fate[first], TAKEN);
+	finish(p);
+}
+
 /*
  * Two threads cross objects before the code is known to be that of a barrier. Once it is known,
  * those crossings are reported, too, as far as their records are still stored.
@@ -1771,6 +1803,7 @@ int main(void)
 		TEST(test_first_round_irregular),
 		TEST(test_same_code),
 		TEST(test_same_code_with_fewer_threads),
+		TEST(test_fewer_threads_until_the_end),
 		TEST(test_pair_of_known_code),
 		TEST(test_members_differ_in_known_code),
 		TEST(test_spurious),

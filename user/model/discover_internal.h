@@ -319,7 +319,7 @@ void discover_try_early(struct discover *d, struct object *o);
  * whether its rounds had all members.
  */
 void discover_decide(struct discover *d, struct object *o);
-/* Note if no known barrier with the same call sites has more members. */
+/* Note the barrier @o at its call sites, unless one with at least as many members is noted. */
 void discover_note_largest(struct discover *d, const struct object *o);
 void discover_round_end(struct discover *d, struct object *o);
 void discover_split_round(struct object *o, uint32_t waker);

@@ -324,7 +324,7 @@ static void is_barrier(struct discover *d, struct object *o, uint32_t team)
  * Return how many threads should have arrived in each of the pending rounds: the largest number
  * that did. With a single round, return 0: more threads may follow.
  */
-static uint32_t usual(const struct object *o)
+static uint32_t usual_team(const struct object *o)
 {
 	uint32_t most = o->nset > o->nnow + 1 ? o->nset : o->nnow + 1;
 
@@ -353,7 +353,7 @@ static bool is_team_known(const struct discover *d, struct object *o)
 void discover_decide(struct discover *d, struct object *o)
 {
 	if (o->pub.verdict == DISCOVER_OPEN && !o->pub.futex && o->nheld && places_known(d, o))
-		is_barrier(d, o, usual(o));
+		is_barrier(d, o, usual_team(o));
 }
 
 /* Classify the object as a barrier, together with all objects that use the same call sites. */
@@ -376,7 +376,7 @@ static void confirm(struct discover *d, struct object *o)
 
 		if (other->pub.verdict == DISCOVER_OPEN && other->nheld && places_known(d, other) &&
 		    is_team_known(d, other))
-			is_barrier(d, other, usual(other));
+			is_barrier(d, other, usual_team(other));
 	}
 }
 
@@ -455,7 +455,7 @@ void discover_try_early(struct discover *d, struct object *o)
 
 	if (places_known(d, o)) {
 		if (is_team_known(d, o))
-			is_barrier(d, o, usual(o));
+			is_barrier(d, o, usual_team(o));
 		return;
 	}
 	if (o->bad || o->streak + 1 < ROUNDS_ENOUGH || o->nset < TEAM_LEAST ||
@@ -532,7 +532,7 @@ void discover_round_end(struct discover *d, struct object *o)
 	o->streak++;
 	o->pub.rounds++;
 	if (!o->pub.futex && o->streak >= rounds_needed(o) && places_known(d, o)) {
-		is_barrier(d, o, usual(o));
+		is_barrier(d, o, usual_team(o));
 		return;
 	}
 	if (o->nset < TEAM_LEAST) {
