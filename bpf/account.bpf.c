@@ -8,6 +8,7 @@
 #include <linux/bpf_perf_event.h>
 
 #include "join.h"
+#include "python.h"
 #include "waker.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -208,7 +209,17 @@ static __always_inline void missed_in(struct sbt_account *a, struct task_struct 
 	if (ran > all)
 		ran = all;
 	a->times[SBT_TIME_ONCPU] += ran;
-	a->times[what & 7] += all - ran;
+	times_add(a->times, what, all - ran);
+}
+
+/* Apart from missed_out(), because the functions that missed_out() calls need its stack. */
+static __noinline int missed_reason(struct sbt_account *a, struct task_struct *next, __u64 now)
+{
+	struct user_call call = {};
+
+	if (a && next && !a->inside)
+		block_reason(a, next, &call, now);
+	return 0;
 }
 
 /*
@@ -220,7 +231,6 @@ static __noinline int missed_out(struct sbt_account *a, __u32 index, struct task
 				 __u64 now)
 {
 	__u64 out, upto;
-	struct user_call call = {};
 
 	if (!a)
 		return 0;
@@ -236,8 +246,7 @@ static __noinline int missed_out(struct sbt_account *a, __u32 index, struct task
 	account_run(a, out - a->away_ns);
 	a->since_ns = out;
 	if (a->woken_ns > out) {
-		if (!a->inside)
-			block_reason(a, next, &call, now);
+		missed_reason(a, next, now);
 		block_end(index, a->woken_ns, 0);
 		a->since_ns = a->woken_ns;
 	}
@@ -575,6 +584,70 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
+/*
+ * If the futex at which the thread in slot @index waits is that of the GIL, note this, and the
+ * holder of the GIL. Return whether it is.
+ */
+static __noinline int gil_wait_begin(struct sbt_account *a, __u32 index)
+{
+	struct sbt_thread *t = bpf_map_lookup_elem(&threads, &index);
+	struct sbt_inner inner = {};
+	struct sbt_account *h;
+	__u32 tid, *known;
+
+	if (!a || !t || t->tid != a->tid || !python_gil_wait(index, a->block_at.futex))
+		return 0;
+	a->reason = SBT_BLOCKED_GIL;
+	a->waited = SBT_WAITED_UNKNOWN;
+	a->block_at.gil = t->python.code;
+	a->block_stack = t->python.label;
+	tid = t->python.holder;
+	inner.nr = tid;
+	inner.pidns = a->pidns;
+	if (tid && inner.pidns) {
+		known = bpf_map_lookup_elem(&inner_tids, &inner);
+		tid = known ? *known : 0;
+	}
+	h = account_find(tid, &index);
+	if (h && h->tgid == a->tgid)
+		times_now(h, a->since_ns, a->holder_times);
+	else if (!t->python.native)
+		tid = 0;
+	a->holder = tid == a->tid ? 0 : tid;
+	return 1;
+}
+
+/* Note the Python function and line in which the thread in slot @index waits, if they are known. */
+static __noinline int wait_place(struct sbt_account *a, __u32 index)
+{
+	struct sbt_thread *t = bpf_map_lookup_elem(&threads, &index);
+
+	if (a && t && t->tid == a->tid && python_wait_place(index))
+		a->block_stack = t->python.label;
+	return 0;
+}
+
+/*
+ * Find waits for the GIL, and the places of other waits. Attached while a Python program is traced,
+ * after on_switch, which has noted a wait for the GIL as one for a lock. A program of its own,
+ * because together they would need more stack than older kernels allow.
+ */
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(python_switch, bool preempt, struct task_struct *prev)
+{
+	struct sbt_account *a;
+	__u32 index = 0;
+
+	if (!marks[prev->pid & (SBT_MARKS - 1)] || ended)
+		return 0;
+	a = account_find(prev->pid, &index);
+	if (!a || a->state != ACCOUNT_BLOCKED || a->inside)
+		return 0;
+	if (a->reason != SBT_BLOCKED_LOCK || !a->block_at.futex || !gil_wait_begin(a, index))
+		wait_place(a, index);
+	return 0;
+}
+
 SEC("?tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *task)
 {
@@ -606,6 +679,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	if (!config.discover && !a->inside && a->reason == SBT_BLOCKED_LOCK)
 		join_ended(task, a->block_at.futex, a->since_ns, 0, now);
 	waker = a->inside ? 0 : waker_of(ctx, a, task, now);
+	waker_count(index, waker, now);
 	block_end(index, now, waker);
 	waker_activity(index, waker, now);
 	wait_begin(a, queue, ACCOUNT_NO_CPU, now);

@@ -417,6 +417,14 @@ static __always_inline void counters_phase(struct sbt_account *a, __u32 index)
 	}
 }
 
+static __always_inline void times_add(__u64 *times, __u32 which, __u64 ns)
+{
+	/* The verifier must see the limit in the register that is the index. */
+	barrier_var(which);
+	if (which < SBT_TIMES)
+		times[which] += ns;
+}
+
 /* Add the running thread's time on a CPU, up to @own (own time: the time less away_ns). */
 static __always_inline void account_run(struct sbt_account *a, __u64 own)
 {
@@ -463,7 +471,7 @@ static __noinline int found_running(struct sbt_account *a)
 		if (a->state == ACCOUNT_RUNNABLE)
 			a->times[SBT_TIME_RUNQ] += from - a->since_ns;
 		else if (a->state == ACCOUNT_BLOCKED && a->reason < SBT_BLOCKED_REASONS)
-			a->times[(SBT_TIME_BLOCKED + a->reason) & 7] += from - a->since_ns;
+			times_add(a->times, SBT_TIME_BLOCKED + a->reason, from - a->since_ns);
 	}
 	a->state = ACCOUNT_RUNNING;
 	a->missed = 1;
@@ -623,5 +631,10 @@ extern __u64 crossing_arrive(__u32 index, __u32 tid);
  * global function must return something.
  */
 extern int crossing_write(__u32 index, __u32 tid, __u64 depart_ns, __u64 now);
+/*
+ * Forget the arrival of the running thread @tid in slot @index: it was no crossing, and its phase
+ * goes on. Return 0.
+ */
+extern int crossing_cancel(__u32 index, __u32 tid);
 
 #endif /* BPF_ACCOUNT_H */

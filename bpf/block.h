@@ -164,6 +164,12 @@ static __always_inline bool takes_file(long nr)
 	case __NR_accept:
 	case __NR_accept4:
 	case __NR_connect:
+#ifdef __NR_epoll_wait
+	case __NR_epoll_wait:
+#endif
+	case __NR_epoll_pwait:
+	case __NR_epoll_pwait2:
+	case __NR_io_uring_enter:
 		return true;
 	default:
 		return false;
@@ -178,6 +184,7 @@ enum {
 	CALL_SEMAPHORE = 0x300,
 	CALL_CHILD = 0x400,
 	CALL_SIGNAL = 0x500,
+	CALL_FILES = 0x600, /* one of several files */
 };
 
 /*
@@ -216,14 +223,8 @@ __noinline __u32 reason_of(__s64 nr, __u64 first, __u64 second)
 		    || nr == __NR_poll
 #endif
 		)
-			return second ? SBT_BLOCKED_IO : SBT_BLOCKED_SLEEP;
-		return first ? SBT_BLOCKED_IO : SBT_BLOCKED_SLEEP;
-#ifdef __NR_epoll_wait
-	case __NR_epoll_wait:
-#endif
-	case __NR_epoll_pwait:
-	case __NR_epoll_pwait2:
-	case __NR_io_uring_enter:
+			return second ? SBT_BLOCKED_IO | CALL_FILES : SBT_BLOCKED_SLEEP;
+		return first ? SBT_BLOCKED_IO | CALL_FILES : SBT_BLOCKED_SLEEP;
 	case __NR_io_getevents:
 	case __NR_io_pgetevents:
 	case __NR_msgsnd:
@@ -346,7 +347,7 @@ static __always_inline void times_now(const struct sbt_account *h, __u64 now, __
 	else if (h->state == ACCOUNT_RUNNABLE)
 		out[SBT_TIME_RUNQ] += open;
 	else if (h->state == ACCOUNT_BLOCKED && h->reason < SBT_BLOCKED_REASONS)
-		out[(SBT_TIME_BLOCKED + h->reason) & 7] += open;
+		times_add(out, SBT_TIME_BLOCKED + h->reason, open);
 }
 
 /*
@@ -506,7 +507,8 @@ static __always_inline void activity_set(struct sbt_block *b, const struct sbt_a
 		b->culprit = ended_in_block(&h->for_cpu, a) ? h->for_cpu.tid : h->out_ran;
 	} else {
 		b->doing = SBT_DOING_BLOCKED + most - SBT_TIME_BLOCKED;
-		if (most == SBT_TIME_BLOCKED + SBT_BLOCKED_LOCK)
+		if (most == SBT_TIME_BLOCKED + SBT_BLOCKED_LOCK ||
+		    most == SBT_TIME_BLOCKED + SBT_BLOCKED_GIL)
 			b->culprit = ended_in_block(&h->for_lock, a) ? h->for_lock.tid : h->holder;
 	}
 }
@@ -705,6 +707,9 @@ block_reason(struct sbt_account *a, struct task_struct *task, struct user_call *
 	case CALL_FILE:
 		a->block_at.file = file_of_call(a, task, call->arg[0], now);
 		break;
+	case CALL_FILES:
+		a->block_at.file = SBT_FILE_SEVERAL;
+		break;
 	case CALL_FUTEX:
 		a->block_at.futex = call->arg[0];
 		break;
@@ -858,7 +863,7 @@ __noinline int block_end(__u32 index, __u64 now, __u32 waker)
 	if (reason >= SBT_BLOCKED_REASONS)
 		return 0;
 	ns = now - a->since_ns;
-	a->times[(SBT_TIME_BLOCKED + reason) & 7] += ns;
+	times_add(a->times, SBT_TIME_BLOCKED + reason, ns);
 	/*
 	 * Blocks inside a barrier are not noted. If @now is before since_ns, the waker read the
 	 * clock before the thread went to sleep. In that case the sum above stays correct, but
@@ -867,7 +872,7 @@ __noinline int block_end(__u32 index, __u64 now, __u32 waker)
 	if (a->inside || now < a->since_ns)
 		return 0;
 	/* After a join, `holder` is the joined thread, which held no lock. */
-	if (reason == SBT_BLOCKED_LOCK)
+	if (reason == SBT_BLOCKED_LOCK || reason == SBT_BLOCKED_GIL)
 		waited_longest(&a->for_lock, a->waited == SBT_WAITED_JOIN ? 0 : a->holder, ns, now);
 	b = &a->blocks[reason];
 	a->blocks_changed = 1;
@@ -885,7 +890,7 @@ __noinline int block_end(__u32 index, __u64 now, __u32 waker)
 		if (a->holder)
 			holder_activity(b, a, now);
 	}
-	if (a->holder && a->waited != SBT_WAITED_JOIN)
+	if (a->holder && reason == SBT_BLOCKED_LOCK && a->waited != SBT_WAITED_JOIN)
 		lock_wait_end(b, a, now, index, leads);
 	return 0;
 }

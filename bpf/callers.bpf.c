@@ -11,16 +11,6 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-static __always_inline __u32 stack_bytes(void *to, __u64 sp, __u32 most)
-{
-	if (!bpf_probe_read_user(to, most, (void *)sp))
-		return most;
-	/* Near the base of the stack, fewer bytes can be read above sp, so try smaller sizes. */
-	if (!bpf_probe_read_user(to, most / 4, (void *)sp))
-		return most / 4;
-	return bpf_probe_read_user(to, most / 16, (void *)sp) ? 0 : most / 16;
-}
-
 static __always_inline void sample_fill(struct sbt_callers *s, const struct sbt_thread *t,
 					const struct sbt_walk *w, __u64 name, __u64 now)
 {
@@ -39,21 +29,6 @@ static __always_inline void sample_fill(struct sbt_callers *s, const struct sbt_
 }
 
 /*
- * Reserve room in this CPU's ring. If the ring is more than half full, return NULL: the rest is for
- * crossings. Samples have no separate ring, because a sample must be read before its crossing.
- */
-static __always_inline void *sample_reserve(__u32 cpu, __u64 size)
-{
-	__u32 i = cpu < config.nrings ? cpu : 0;
-	void *ring = bpf_map_lookup_elem(&rings, &i);
-
-	if (!ring || bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >
-			     bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2)
-		return NULL;
-	return bpf_ringbuf_reserve(ring, size, 0);
-}
-
-/*
  * Send a sample of the stack. Return its name, even if there was no room and the sample was not
  * sent.
  */
@@ -68,7 +43,7 @@ static __noinline __u64 callers_sample(const struct sbt_thread *t)
 		return 0;
 	w = &t->walk;
 	name = SBT_SAMPLE_NAME | (__u64)(t->tid & 0x3fffff) << 40 | (now >> 6 & 0xffffffffffULL);
-	if (config.frames) {
+	if (w->deep) {
 		s = sample_reserve(cpu, sizeof(*s));
 		if (!s)
 			return name;
@@ -95,22 +70,22 @@ enum { STEP_STOP, STEP_DONE, STEP_UNKNOWN };
 __noinline int callers_step(__u32 index, __u32 nth)
 {
 	struct sbt_thread *t = bpf_map_lookup_elem(&threads, &index);
-	__u64 window = config.frames ? SBT_CALLERS_DEEP : SBT_CALLERS_BYTES;
 	struct sbt_frame_key key = {};
 	struct sbt_frame_rule *rule;
 	struct sbt_walk *w;
-	__u64 cfa, ip = 0;
+	__u64 cfa, window, ip = 0;
 
-	if (!t || !t->walk.left)
+	if (!t || (!t->walk.left && t->walk.want))
 		return STEP_STOP;
 	w = &t->walk;
+	window = w->deep ? SBT_CALLERS_DEEP : SBT_CALLERS_BYTES;
 	key.tgid = t->tgid;
 	key.inc = t->inc;
 	key.ip = w->at.ip;
 	rule = bpf_map_lookup_elem(&frame_rules, &key);
 	if (!rule)
 		return STEP_UNKNOWN;
-	if (rule->flags & SBT_FRAME_LAST)
+	if (rule->flags & SBT_FRAME_LAST || (!w->want && !(rule->flags & SBT_FRAME_THROUGH)))
 		return STEP_STOP;
 	cfa = (rule->flags & SBT_FRAME_BY_FP ? w->at.fp : w->at.sp) + (__s64)rule->cfa;
 	/*
@@ -131,7 +106,7 @@ __noinline int callers_step(__u32 index, __u32 nth)
 		return STEP_STOP;
 	w->at.ip = code_address(ip);
 	w->at.sp = cfa;
-	if (w->at.ip && !(rule->flags & SBT_FRAME_THROUGH))
+	if (w->left && w->at.ip && !(rule->flags & SBT_FRAME_THROUGH))
 		w->left--;
 	return w->at.ip ? STEP_DONE : STEP_STOP;
 }
@@ -161,6 +136,8 @@ __noinline __u64 callers_walk(__u32 index)
 		name = (name ^ chain.ip[i]) * 0x9e3779b97f4a7c15ULL;
 		name ^= name >> 29;
 	}
+	if (!t->walk.want && chain.n == 1)
+		return chain.ip[0];
 	if (t->walk.plain && chain.n <= 2)
 		return chain.ip[1];
 	name = (name & ~SBT_SAMPLE_NAME) | SBT_CHAIN_NAME;

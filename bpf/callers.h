@@ -26,6 +26,7 @@ static __always_inline void walk_begin(struct sbt_walk *w, struct pt_regs *ctx, 
 	w->from.fp = PT_REGS_FP(ctx);
 	w->link = 0;
 	w->plain = 0;
+	w->deep = config.frames != 0;
 #if defined(__TARGET_ARCH_arm64)
 	w->from.sp = PT_REGS_SP(ctx);
 #else
@@ -34,10 +35,39 @@ static __always_inline void walk_begin(struct sbt_walk *w, struct pt_regs *ctx, 
 }
 
 /*
+ * Copy up to @most bytes of the stack from @sp on. Return the number of bytes that could be read.
+ */
+static __always_inline __u32 stack_bytes(void *to, __u64 sp, __u32 most)
+{
+	if (!bpf_probe_read_user(to, most, (void *)sp))
+		return most;
+	/* Near the base of the stack, fewer bytes can be read above sp, so try smaller sizes. */
+	if (!bpf_probe_read_user(to, most / 4, (void *)sp))
+		return most / 4;
+	return bpf_probe_read_user(to, most / 16, (void *)sp) ? 0 : most / 16;
+}
+
+/*
+ * Reserve room in this CPU's ring. If the ring is more than half full, return NULL: the rest is for
+ * crossings. Samples have no separate ring, because a sample must be read before its crossing.
+ */
+static __always_inline void *sample_reserve(__u32 cpu, __u64 size)
+{
+	__u32 i = cpu < config.nrings ? cpu : 0;
+	void *ring = bpf_map_lookup_elem(&rings, &i);
+
+	if (!ring || bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >
+			     bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2)
+		return NULL;
+	return bpf_ringbuf_reserve(ring, size, 0);
+}
+
+/*
  * Return a name for the callers that the walk of the thread in slot @index finds: the name of a
  * chain (SBT_CHAIN_NAME), the name of a sample, or the address of the single caller. 0: walk.plain
- * asks for an address, and none was found. Global for the verifier, like thread_admit(). Defined in
- * callers.bpf.c.
+ * asks for an address, and none was found. If walk.want is 0, walk up only from functions of
+ * libraries that wait on behalf of their callers (SBT_FRAME_THROUGH). Global for the verifier, like
+ * thread_admit(). Defined in callers.bpf.c.
  */
 extern __u64 callers_walk(__u32 index);
 

@@ -59,8 +59,9 @@ struct std_barrier {
 	__s64 adjustment; /* minus the number of threads that have dropped out */
 };
 
-#define STD_COUNT_MAX  0x7fffffff
-#define STD_COMPLETION 24 /* offset of the completion function, which has at least one byte */
+#define STD_COUNT_MAX	  0x7fffffff
+#define STD_TICKETS_AHEAD 4 /* two steps in each of two phases */
+#define STD_COMPLETION	  24 /* offset of the completion function, which has at least one byte */
 
 /*
  * Return the address of the barrier with this phase; 0: not found. The type of the completion
@@ -87,8 +88,10 @@ __noinline __u64 std_begin(__u64 phase)
 /*
  * Return whether an object that looks like a barrier is a barrier. The first ticket of a barrier's
  * tree is the phase, the phase + 1 (one thread of a pair has arrived), or the phase + 2 (the next
- * phase). This check is for inlined waits, where the type of the object is not known: threads also
- * wait for bytes of other objects to change.
+ * phase). Before the last arriver begins its wait, other threads may have arrived in the next
+ * phase: then it is the phase + 3 or the phase + 4. It cannot be more, because the next phase needs
+ * this thread. This check is for inlined waits, where the type of the object is not known: threads
+ * also wait for bytes of other objects to change.
  */
 static __noinline int has_ticket(__u64 begin, __u8 old)
 {
@@ -98,7 +101,7 @@ static __noinline int has_ticket(__u64 begin, __u8 old)
 	if (bpf_probe_read_user(&b, sizeof(b), (void *)begin) || !b.expected ||
 	    bpf_probe_read_user(&ticket, sizeof(ticket), (void *)b.state))
 		return 0;
-	return (__u8)(ticket - old) <= 2;
+	return (__u8)(ticket - old) <= STD_TICKETS_AHEAD;
 }
 
 /*
@@ -155,7 +158,10 @@ static __noinline int passed_read(struct pt_regs *ctx, struct sbt_thread *t,
 	return 0;
 }
 
-/* --frames: name the crossing's call site by its chain of callers. */
+/*
+ * Name the crossing's call site by its chain of callers: with --frames, and for a wait that a
+ * function of the C++ library may have called on behalf of the program.
+ */
 static __noinline int name_callers(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
 {
 	if (!ctx || !t)
@@ -303,7 +309,7 @@ static __always_inline int arrive(struct pt_regs *ctx)
 	t->object = object;
 	if (team && tail_of_region(ctx, t, index))
 		flags &= ~SBT_CROSSING_NO_IP;
-	if (config.frames)
+	if (config.frames || spec->flags & SBT_SPEC_PHASE)
 		name_callers(ctx, t, index);
 	flags |= words_of(ctx, t, spec, number, object);
 	t->result = 0;

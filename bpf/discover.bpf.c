@@ -8,10 +8,13 @@
  * No return probes are used here: pthread_cond_wait is a cancellation point. A cancelled thread
  * unwinds its stack, and unwinding through a return probe breaks the process.
  */
+#include <asm/errno.h>
+
 #include "account.h"
 #include "callers.h"
 #include "looks.h"
 #include "probe.h"
+#include "python.h"
 #include "thread.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -176,12 +179,13 @@ static __noinline int candidate_write(struct sbt_thread *t, __u64 depart_ns, __u
 	c->family = t->waiting.family;
 	c->kind = t->waiting.kind;
 	c->depth = 0;
-	c->flags = t->waiting.unread ? SBT_CROSSING_NO_WORDS : 0;
+	c->flags = (t->waiting.unread ? SBT_CROSSING_NO_WORDS : 0) |
+		   (t->waiting.ip ? 0 : SBT_CROSSING_NO_IP);
 	c->spec = t->waiting.spec;
 	c->index = 0;
 	c->result = result;
 	c->value = t->waiting.value;
-	c->handler_ns = 0;
+	c->held = t->waiting.held;
 	bpf_ringbuf_submit(c, ring_wake(cpu));
 	return 0;
 }
@@ -224,6 +228,8 @@ static __always_inline bool is_inside(struct pt_regs *ctx, struct sbt_thread *t,
 	t->waiting.since_ns = 0;
 	if (!t->arrive_ns)
 		return false;
+	if (is_python_family(t->family))
+		return PT_REGS_SP(ctx) < t->sp;
 	if (t->family != SBT_FAMILY_COND || called_within(ctx, t->entry, t->sp, t->ip))
 		return true;
 	/*
@@ -273,6 +279,58 @@ static __noinline int keep_rule(struct sbt_thread *t, __u64 ip)
 	return 0;
 }
 
+#define HELD_BLOCK 4 /* words of the stack that are read at once */
+#define HELD_WORDS 32
+
+static __always_inline __u64 held_add(__u64 hash, __u64 word)
+{
+	return (hash ^ word ^ hash >> 29) * 0x9e3779b97f4a7c15ULL;
+}
+
+static __always_inline __u64 held_registers(struct pt_regs *ctx)
+{
+	__u64 h = 1;
+#if defined(__TARGET_ARCH_arm64)
+	const struct user_pt_regs *regs = (void *)ctx;
+
+	h = held_add(held_add(h, regs->regs[19]), regs->regs[20]);
+	h = held_add(held_add(h, regs->regs[21]), regs->regs[22]);
+	h = held_add(held_add(h, regs->regs[23]), regs->regs[24]);
+	h = held_add(held_add(h, regs->regs[25]), regs->regs[26]);
+	h = held_add(held_add(h, regs->regs[27]), regs->regs[28]);
+	h = held_add(h, regs->regs[29]);
+#else
+	h = held_add(held_add(h, ctx->rbx), ctx->rbp);
+	h = held_add(held_add(h, ctx->r12), ctx->r13);
+	h = held_add(held_add(h, ctx->r14), ctx->r15);
+#endif
+	return h;
+}
+
+/*
+ * Note what the waiting functions hold: registers that a call preserves, and the words on the
+ * stack. A thread that was woken for nothing waits again in the same call, with the same contents.
+ * In a new call, the number of the round or a counter differs.
+ */
+static __noinline int note_held(struct pt_regs *ctx, struct sbt_thread *t)
+{
+	__u64 h, sp, words[HELD_BLOCK];
+	int i;
+
+	if (!ctx || !t)
+		return 0;
+	h = held_registers(ctx);
+	sp = PT_REGS_SP(ctx);
+	for (i = 0; i < HELD_WORDS / HELD_BLOCK; i++) {
+		if (bpf_probe_read_user(words, sizeof(words), (void *)(sp + i * sizeof(words))))
+			break;
+		h = held_add(held_add(h, words[0]), words[1]);
+		h = held_add(held_add(h, words[2]), words[3]);
+	}
+	t->waiting.held = (__u32)(h >> 32) | 1;
+	return 0;
+}
+
 /* Find the callers of the function that waits or wakes: one of them may be the barrier. */
 static __noinline int note_callers(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
 {
@@ -309,6 +367,24 @@ static __noinline int note_sem_callers(struct pt_regs *ctx, struct sbt_thread *t
 	walk_begin(walk, ctx, t->waiting.ip);
 	walk->want = 2 + config.frames;
 	walk->plain = 1;
+	t->waiting.words = callers_walk(index);
+	return 0;
+}
+
+/*
+ * Find all callers of a join: C++ programs join threads in functions of the library, such as
+ * destructors. Joins are rare, so a long walk costs little.
+ */
+static __noinline int note_join_callers(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
+{
+	struct sbt_walk *walk;
+
+	if (!ctx || !t)
+		return 0;
+	walk = &t->walk;
+	walk_begin(walk, ctx, t->waiting.ip);
+	walk->want = SBT_CHAIN_MAX;
+	walk->plain = walk->deep = 1;
 	t->waiting.words = callers_walk(index);
 	return 0;
 }
@@ -355,7 +431,7 @@ static __always_inline struct sbt_thread *cond_begin(struct pt_regs *ctx, __u32 
 	t->waiting.spec = number;
 	t->waiting.words = 0;
 	t->waiting.cpu = bpf_get_smp_processor_id();
-	t->waiting.value = t->waiting.unread = 0;
+	t->waiting.value = t->waiting.unread = t->waiting.held = 0;
 	if (spec->kind == SBT_KIND_SEMAPHORE)
 		t->waiting.unread = 1;
 	else if (!*state && spec->family == SBT_FAMILY_COND)
@@ -375,16 +451,16 @@ int cond_wait(struct pt_regs *ctx)
 	t->waiting.ip = return_address(ctx);
 	t->waiting.sp = PT_REGS_SP(ctx);
 	t->waiting.entry = PT_REGS_IP(ctx);
-	/*
-	 * A join concerns only the thread that joins, so its own call is the call site, and no
-	 * callers are needed.
-	 */
-	if (!t->waiting.quiet && t->waiting.family != SBT_FAMILY_FORKJOIN)
+	if (t->waiting.family == SBT_FAMILY_FORKJOIN)
+		note_join_callers(ctx, t, index);
+	else if (!t->waiting.quiet)
 		note_callers(ctx, t, index);
 	if (state == SBT_OBJECT_BARRIER) {
 		found_barrier_arrive(t, index);
 		return 0;
 	}
+	if (t->waiting.family == SBT_FAMILY_COND && !t->waiting.quiet)
+		note_held(ctx, t);
 	t->waiting.since_ns = bpf_ktime_get_ns();
 	if (t->waiting.family == SBT_FAMILY_COND) {
 		if (!t->waiting.quiet && !may_share(t))
@@ -392,6 +468,125 @@ int cond_wait(struct pt_regs *ctx)
 		count_hit(t);
 	}
 	return 0;
+}
+
+/*
+ * Handle a thread that was delayed before it could sleep: its lock was released meanwhile, or is
+ * about to be. It was among the waiting threads when the last thread arrived, so it arrived before
+ * the first wake-up. Whether other threads wait for an event, too, only a wake-up shows.
+ */
+static __noinline int python_delayed(struct sbt_thread *t, __u64 semaphore, __u64 object)
+{
+	struct sbt_object key = {};
+	__u64 *woken, *since;
+	__u32 value = 0;
+
+	if (!t || bpf_probe_read_user(&value, sizeof(value), (void *)semaphore))
+		return 0;
+	value &= 0x7fffffff;
+	if (!value && !t->python.releasing)
+		return 0;
+	t->python.notified = value && t->python.what != SBT_PYTHON_EVENT;
+	key.address = object;
+	key.tgid = t->tgid;
+	key.inc = t->inc;
+	woken = bpf_map_lookup_elem(&python_woken, &key);
+	since = t->arrive_ns ? &t->arrive_ns : &t->waiting.since_ns;
+	/* An earlier wake-up ended an earlier wait of the thread. */
+	if (!woken || *woken >= *since || *woken <= t->python.left_ns)
+		return 0;
+	*since = *woken - 1;
+	t->python.notified = value != 0;
+	return 0;
+}
+
+/*
+ * Note a wait at a condition in the program's own code, with the data in t->waiting. Return whether
+ * it is a candidate, or known to be none. If the condition is known to be a barrier's, return 0.
+ */
+static __noinline int condition_arrive(struct sbt_thread *t)
+{
+	__u32 state;
+
+	if (!t || t->python.what != SBT_PYTHON_CONDITION)
+		return 0;
+	t->waiting.family = SBT_FAMILY_PYTHON_COND;
+	t->waiting.words = t->python.within;
+	state = object_state(t, t->waiting.object);
+	if (state == SBT_OBJECT_BARRIER)
+		return 0;
+	if (state == SBT_OBJECT_OTHER)
+		return 1;
+	t->waiting.value = t->python.label;
+	t->waiting.held = t->python.held;
+	t->waiting.unread = 1;
+	t->waiting.quiet = 0;
+	t->waiting.since_ns = bpf_ktime_get_ns();
+	return 1;
+}
+
+__noinline int python_condition_wake(__u32 index)
+{
+	struct sbt_thread *t = bpf_map_lookup_elem(&threads, &index);
+	__u32 state;
+	__u64 now;
+
+	if (!t)
+		return 1;
+	state = object_state(t, t->python.object);
+	if (state == SBT_OBJECT_BARRIER)
+		return 0;
+	now = bpf_ktime_get_ns();
+	t->python.woke_object = t->python.object;
+	t->python.woke_ns = now;
+	if (state == SBT_OBJECT_OTHER)
+		return 1;
+	t->waiting.object = t->python.object;
+	t->waiting.family = SBT_FAMILY_PYTHON_COND;
+	t->waiting.kind = SBT_KIND_EXPLICIT;
+	t->waiting.spec = 0;
+	t->waiting.ip = t->waiting.held = 0;
+	t->waiting.words = t->python.within;
+	t->waiting.value = t->python.label;
+	t->waiting.unread = 1;
+	t->waiting.cpu = bpf_get_smp_processor_id();
+	t->waiting.since_ns = now;
+	candidate_write(t, now, 0);
+	t->waiting.since_ns = 0;
+	return 1;
+}
+
+/*
+ * Note the arrival of a thread that waits on a semaphore because Python code waits at a barrier or
+ * a similar object. Return whether the semaphore belongs to an interpreter: its other waits are
+ * those for locks of Python, and show nothing.
+ */
+static __noinline int python_arrive(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
+{
+	__u64 semaphore;
+
+	if (!ctx || !t || !python_of(t))
+		return 0;
+	t->waiting.since_ns = 0;
+	if (t->detached & PYTHON_GROUPS || !python_look(index, t->tid) || t->python.wakes)
+		return 1;
+	semaphore = t->waiting.object;
+	if (!t->python.shared)
+		t->waiting.object = t->python.object;
+	t->waiting.family = SBT_FAMILY_PYTHON;
+	t->waiting.kind = SBT_KIND_EXPLICIT;
+	t->waiting.ip = return_address(ctx);
+	t->waiting.sp = PT_REGS_SP(ctx);
+	t->waiting.entry = PT_REGS_IP(ctx);
+	t->waiting.words = t->python.parties;
+	t->python.notified = 0;
+	if (!condition_arrive(t)) {
+		found_barrier_arrive(t, index);
+		t->label = t->python.label;
+	}
+	if (t->arrive_ns || t->waiting.since_ns)
+		python_delayed(t, semaphore, t->waiting.object);
+	return 1;
 }
 
 /*
@@ -406,7 +601,7 @@ int sem_wait(struct pt_regs *ctx)
 	__u32 index = 0, state = 0, value = 0;
 	struct sbt_thread *t = cond_begin(ctx, &index, &state);
 
-	if (!t)
+	if (!t || python_arrive(ctx, t, index))
 		return 0;
 	count_hit(t);
 	if (t->waiting.quiet ||
@@ -418,6 +613,25 @@ int sem_wait(struct pt_regs *ctx)
 	t->waiting.entry = PT_REGS_IP(ctx);
 	note_sem_callers(ctx, t, index);
 	t->waiting.since_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/*
+ * Note the departure of a thread of a Python program. A thread that gives up at a barrier has
+ * arrived there, so its crossing is abandoned. A wait for something else that ends by a timeout is
+ * no crossing; programs wait for events in this way to pause. @result: that of the wait.
+ */
+static __noinline int python_depart(struct sbt_thread *t, __u32 index, __u32 result, __u64 now)
+{
+	if (!t)
+		return 0;
+	t->python.left_ns = now;
+	if (t->python.what == SBT_PYTHON_BARRIER)
+		crossing_write(index, t->tid, result ? 0 : now, now);
+	else if (result || (t->python.what == SBT_PYTHON_EVENT && !t->python.notified))
+		crossing_cancel(index, t->tid);
+	else
+		crossing_write(index, t->tid, now, now);
 	return 0;
 }
 
@@ -436,7 +650,13 @@ int cond_waited(struct pt_regs *ctx)
 	if (!t)
 		return 0;
 	if (t->arrive_ns) {
-		if (t->family != SBT_FAMILY_COND || PT_REGS_SP(ctx) != t->sp)
+		if (PT_REGS_SP(ctx) != t->sp)
+			return 0;
+		if (is_python_family(t->family)) {
+			python_depart(t, index, PT_REGS_RC(ctx), now);
+			return 0;
+		}
+		if (t->family != SBT_FAMILY_COND)
 			return 0;
 		t->result = (__u16)PT_REGS_RC(ctx);
 		crossing_write(index, t->tid, now, now);
@@ -445,8 +665,12 @@ int cond_waited(struct pt_regs *ctx)
 	}
 	if (t->waiting.since_ns && t->waiting.family != SBT_FAMILY_FUTEX &&
 	    PT_REGS_SP(ctx) == t->waiting.sp) {
-		if (!t->waiting.quiet)
+		if (t->waiting.family == SBT_FAMILY_PYTHON_COND) {
+			t->python.left_ns = now;
+			candidate_write(t, now, PT_REGS_RC(ctx) ? ETIMEDOUT : 0);
+		} else if (!t->waiting.quiet) {
 			candidate_write(t, now, (__u16)PT_REGS_RC(ctx));
+		}
 		t->waiting.since_ns = 0;
 		if (t->waiting.family == SBT_FAMILY_COND)
 			count_hit(t);
@@ -629,7 +853,7 @@ static __always_inline void futex_begin(struct sbt_thread *t, __u32 index,
 	t->waiting.object = call->object;
 	t->waiting.several = call->several;
 	t->waiting.value = call->value;
-	t->waiting.unread = 0;
+	t->waiting.unread = t->waiting.held = 0;
 	t->waiting.family = SBT_FAMILY_FUTEX;
 	t->waiting.kind = SBT_KIND_EXPLICIT;
 	t->waiting.spec = 0;
@@ -642,6 +866,7 @@ static __always_inline void futex_begin(struct sbt_thread *t, __u32 index,
 	 */
 	walk->want = 2 + config.frames;
 	walk->plain = 1;
+	walk->deep = config.frames != 0;
 	walk->link = 0;
 #if defined(__TARGET_ARCH_arm64)
 	walk->from.ip = BPF_CORE_READ(regs, pc);

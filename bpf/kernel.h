@@ -266,6 +266,10 @@ struct vm_area_struct {
 
 struct linux_binprm;
 
+struct hrtimer {
+	void *function;
+};
+
 #pragma clang attribute pop
 
 /*

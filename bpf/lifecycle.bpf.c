@@ -13,17 +13,29 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 static __noinline int tail_write(struct sbt_thread *t, struct sbt_account *a, __u32 index,
 				 __u64 now)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
+	__u32 cpu = bpf_get_smp_processor_id(), tgid, inc = 0;
 	struct sbt_crossing_full *f;
 	struct sbt_counting *c;
+	struct sbt_proc *p;
 	__u64 own;
 
 	if (!t || !a)
 		return 0;
+	/* A thread without crossings does not know the incarnation of its process. */
+	tgid = t->tgid;
+	p = bpf_map_lookup_elem(&procs, &tgid);
+	if (!t->inc && p)
+		inc = p->inc;
 	own = account_busy(a, &now);
 	counters_phase(a, index);
 	account_run(a, own);
 	account_phase(a);
+	/*
+	 * Threads without crossings are many where a program starts many short processes, and are
+	 * in no figure: leave room for the others.
+	 */
+	if (!t->seq && ring_wake(cpu) != BPF_RB_NO_WAKEUP)
+		return 0;
 	f = ring_reserve(cpu, sizeof(*f));
 	if (!f) {
 		count(lost_tail, cpu);
@@ -33,6 +45,8 @@ static __noinline int tail_write(struct sbt_thread *t, struct sbt_account *a, __
 	crossing_fill(&f->crossing, t, now, cpu,
 		      HAS_PARTS | (config.ncounters ? SBT_CROSSING_COUNTERS : 0));
 	f->crossing.type = SBT_REC_TAIL;
+	if (inc)
+		f->crossing.inc = inc;
 	__builtin_memset(&f->inside, 0, sizeof(f->inside));
 	fill_parts(&f->parts, a);
 	c = counting_at(index);
@@ -58,7 +72,7 @@ static __always_inline bool thread_drop(__u32 tid, __u64 now, __u32 *seq)
 	pending = t->arrive_ns != 0;
 	if (pending)
 		crossing_write(index, tid, 0, now);
-	else if (a && t->seq && armed && !a->inside)
+	else if (a && armed && !a->inside)
 		tail_write(t, a, index, now);
 	if (a)
 		a->tid = 0;
@@ -121,6 +135,23 @@ static __always_inline void note_forked(const struct task_struct *parent,
 		f->child_ns = now;
 }
 
+/*
+ * A forked process has the interpreter of its parent at the same address. Not inlined, because of
+ * the stack that this function needs.
+ */
+static __noinline int python_forked(__u32 ptgid, __u32 pinc, __u32 ctgid, __u32 cinc)
+{
+	const struct sbt_python *parent = bpf_map_lookup_elem(&pythons, &ptgid);
+	struct sbt_python child;
+
+	if (!parent || parent->inc != pinc)
+		return 0;
+	child = *parent;
+	child.inc = cinc;
+	bpf_map_update_elem(&pythons, &ctgid, &child, BPF_ANY);
+	return 0;
+}
+
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
@@ -164,6 +195,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	if (bpf_map_update_elem(&procs, &ctgid, &fresh, BPF_ANY))
 		return 0; /* no room for the child; its loss is counted at its first crossing */
 	thread_begin(child, ctid, ctgid, ACCOUNT_RUNNABLE, now);
+	python_forked(ptgid, p->inc, ctgid, fresh.inc);
 	e = event_new(SBT_REC_FORK, now);
 	if (e) {
 		event_task(e, ctgid, ctid, fresh.inc);

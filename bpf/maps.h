@@ -223,6 +223,30 @@ struct {
 	__type(value, __u32);
 } outlined SEC(".maps") __weak;
 
+/* The processes that run a Python interpreter. Only user space and on_fork write this map. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, struct sbt_python);
+} pythons SEC(".maps") __weak;
+
+/* The parts that code objects have in Python's library. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct sbt_python_code);
+	__type(value, struct sbt_python_part);
+} python_codes SEC(".maps") __weak;
+
+/* When threads were last woken at a condition of Python. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct sbt_object);
+	__type(value, __u64);
+} python_woken SEC(".maps") __weak;
+
 /* The labels that were sent to user space. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -520,7 +544,7 @@ static __always_inline void crossing_fill(struct sbt_crossing *c, const struct s
 	c->arrive_ns = t->arrive_ns;
 	c->depart_ns = depart_ns;
 	c->object = t->object;
-	c->ip = config.frames && t->site && t->site_ip == t->ip ? t->site : t->ip;
+	c->ip = t->site && t->site_ip == t->ip ? t->site : t->ip;
 	c->raw_word = t->words;
 	c->tgid = t->tgid;
 	c->tid = t->tid;

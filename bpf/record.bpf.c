@@ -190,6 +190,22 @@ static __noinline int sums_abandon(struct sbt_thread *t, __u64 now)
 	return 0;
 }
 
+__noinline int crossing_cancel(__u32 index, __u32 tid)
+{
+	struct sbt_account *a = config.account ? account_at(index, tid) : NULL;
+	struct sbt_thread *t = bpf_map_lookup_elem(&threads, &index);
+
+	if (!t || t->tid != tid)
+		return 0;
+	if (a) {
+		a->inside = 0;
+		a->phase_changed = 0;
+	}
+	t->arrive_ns = 0;
+	t->handler_ns = 0;
+	return 0;
+}
+
 __noinline int crossing_write(__u32 index, __u32 tid, __u64 depart_ns, __u64 now)
 {
 	struct sbt_account *a = config.account ? account_at(index, tid) : NULL;

@@ -90,6 +90,8 @@ static __always_inline bool ends_waits(const struct user_call *call, __u32 reaso
 {
 	if (reason == SBT_BLOCKED_IO && (call->nr == __NR_close || call->nr == __NR_shutdown))
 		return true;
+	if (reason == SBT_BLOCKED_GIL)
+		reason = SBT_BLOCKED_LOCK;
 	return (__u8)reason_of_call(call) == reason;
 }
 
@@ -104,7 +106,8 @@ static __always_inline __u32 waker_of(const void *ctx, const struct sbt_account 
 	struct pt_regs___kernel *regs;
 	struct user_call call = {};
 
-	if (a->reason != SBT_BLOCKED_LOCK && a->reason != SBT_BLOCKED_IO)
+	if (a->reason != SBT_BLOCKED_LOCK && a->reason != SBT_BLOCKED_IO &&
+	    a->reason != SBT_BLOCKED_GIL)
 		return 0;
 	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf))
 		return 0;
@@ -122,6 +125,62 @@ static __always_inline __u32 waker_of(const void *ctx, const struct sbt_account 
 		return 0;
 	name_task(current, now);
 	return current->pid;
+}
+
+/* Index: tid. If there are more threads, those that have not been woken for longest are removed. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, struct sbt_wakers);
+} wakers SEC(".maps");
+
+/* An empty entry. It is a global variable, because the stack has no room for it. */
+static const struct sbt_wakers no_wakers;
+
+static __always_inline bool waits_for_event(const struct sbt_account *a, __u64 now)
+{
+	return !a->inside && a->reason == SBT_BLOCKED_LOCK && a->block_at.futex &&
+	       a->waited != SBT_WAITED_LOCK && a->waited != SBT_WAITED_JOIN && now > a->since_ns;
+}
+
+/*
+ * Count that the current task, the thread @waker, ends the wait of the thread in slot @index, if
+ * the wait is for no lock and both are of one process. Global, so that the verifier checks it once
+ * and not for each caller.
+ */
+__noinline int waker_count(__u32 index, __u32 waker, __u64 now)
+{
+	struct sbt_account *a = bpf_map_lookup_elem(&accounts, &index);
+	struct sbt_wakers *all;
+	struct sbt_waker *w;
+	__u32 tid, i;
+
+	if (!a || !waker || !waits_for_event(a, now) || bpf_get_current_pid_tgid() >> 32 != a->tgid)
+		return 0;
+	tid = a->tid;
+	all = bpf_map_lookup_elem(&wakers, &tid);
+	if (!all || all->tgid != a->tgid) {
+		bpf_map_update_elem(&wakers, &tid, &no_wakers, BPF_ANY);
+		all = bpf_map_lookup_elem(&wakers, &tid);
+		if (!all)
+			return 0;
+		all->tgid = a->tgid;
+	}
+	for (i = 0; i < SBT_WAKERS; i++) {
+		w = &all->wakers[i];
+		if (!w->tid) {
+			w->tid = waker;
+			w->stack = a->block_stack;
+		}
+		if (w->tid != waker || w->stack != a->block_stack)
+			continue;
+		w->waits++;
+		w->ns += now - a->since_ns;
+		return 0;
+	}
+	all->more++;
+	return 0;
 }
 
 #endif /* BPF_WAKER_H */

@@ -31,7 +31,8 @@
 	X(FAULT, arg, "fault", "waits\nfor page", "blocked in a page fault: a page was read") \
 	X(SLEEP, arg, "sleep", "asleep", "asleep at its own request")                         \
 	X(THROTTLED, arg, "throttled", "throt-\ntled", "stopped at its cgroup's CPU quota")   \
-	X(OTHER, arg, "other", "blocked\nelse", "blocked for another reason")
+	X(OTHER, arg, "other", "blocked\nelse", "blocked for another reason")                 \
+	X(GIL, arg, "gil", "waits\nfor GIL", "blocked until the GIL of Python was free")
 
 /* Times in ns that are part of oncpu_ns, and do not overlap. */
 #define SBT_PART_ONCPU_TIMES(X, arg)                                                           \

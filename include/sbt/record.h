@@ -29,6 +29,8 @@ enum sbt_family {
 	SBT_FAMILY_FUTEX = 9, /* discovered: a futex word */
 	SBT_FAMILY_FORKJOIN = 10,
 	SBT_FAMILY_ABSL = 11, /* absl::Barrier of Abseil */
+	SBT_FAMILY_PYTHON = 12, /* barriers and similar objects of Python's library */
+	SBT_FAMILY_PYTHON_COND = 13, /* discovered: a condition of Python's library */
 	SBT_FAMILIES
 };
 
@@ -71,7 +73,10 @@ enum sbt_record_type {
 	SBT_REC_EXEC = 5, /* a traced process replaced its program */
 	SBT_REC_EXIT = 6, /* a thread of a traced process ended */
 	SBT_REC_MAP = 7, /* the mappings of a process have changed */
-	/* struct sbt_crossing: what a thread that ended did after its last departure */
+	/*
+	 * struct sbt_crossing: what a thread that ended did after its last departure or, if its
+	 * `seq` is 0, since its start. In the latter case `inc` may be 0.
+	 */
 	SBT_REC_TAIL = 8,
 	/*
 	 * struct sbt_crossing: after a crossing with SBT_CROSSING_NO_DEPART, the thread continues
@@ -130,6 +135,13 @@ enum sbt_record_type {
 	 * its process. Written only if the functions that join threads have no probes.
 	 */
 	SBT_REC_JOINED = 20,
+	/*
+	 * struct sbt_sample: a sample of a thread on a CPU, taken at arrive_ns. depart_ns is
+	 * earlier; it is only the record's place in the order. `ip` is the thread's position, not a
+	 * return address.
+	 */
+	SBT_REC_SAMPLE = 21,
+	SBT_REC_PYTHON = 22, /* struct sbt_python_site */
 };
 
 /*
@@ -202,6 +214,8 @@ struct sbt_crossing {
 		 * name of a chain or of a struct sbt_callers; 0 unknown.
 		 */
 		__u64 callers;
+		/* PYTHON_COND: label of the call to wait() or notify_all() */
+		__u64 within;
 		__u64 handle; /* SBT_CROSSING_MAKES: handle of the created object */
 		__u64 bytes; /* SBT_REC_MARK without a label: size of the access */
 		__u64 wanted; /* SBT_REC_CALLERS: number of callers to find */
@@ -230,7 +244,7 @@ struct sbt_crossing {
 		__u16 mark; /* SBT_REC_MARK: SBT_MARK_* */
 	};
 	union {
-		__u32 label; /* marks: sbt_label.label; 0 none */
+		__u32 label; /* marks, PYTHON, PYTHON_COND: sbt_label.label; 0 none */
 		__u32 made; /* SBT_CROSSING_MAKES: which of the objects that one call created */
 		__u32 expected; /* SBT_REC_CANDIDATE, FUTEX: the value that the wait expected */
 		/*
@@ -246,12 +260,20 @@ struct sbt_crossing {
 		 */
 		__u32 round;
 	};
-	/*
-	 * Handler time (ns) of the BPF program at the arrival, up to arrive_ns, without the code
-	 * that differs between families. Measured for some crossings only, and never at joins,
-	 * condition variables, futexes and marks; 0: not measured.
-	 */
-	__u32 handler_ns;
+	union {
+		/*
+		 * Handler time (ns) of the BPF program at the arrival, up to arrive_ns, without the
+		 * code that differs between families. Measured for some crossings only, and never
+		 * at joins, condition variables, futexes and marks; 0: not measured.
+		 */
+		__u32 handler_ns;
+		/*
+		 * SBT_REC_CANDIDATE, a wait on a condition variable: hash of what the waiting
+		 * functions keep in registers and on the stack. It is equal if the thread waits
+		 * again in the same call, and nearly always different in another call. 0: unknown.
+		 */
+		__u32 held;
+	};
 };
 
 /* The lower half of sbt_crossing.round at the end of a region. */
@@ -283,6 +305,15 @@ enum sbt_other {
 };
 
 /*
+ * Keys of files that are no key of a name. A name's key has the number of its device in the upper
+ * bits, so it is larger.
+ */
+enum sbt_file_key {
+	SBT_FILE_UNKNOWN,
+	SBT_FILE_SEVERAL, /* one of several files, with a call such as poll() */
+};
+
+/*
  * The kind of object that the thread waited at. It is derived from the system call or, for a futex,
  * from the operation and the expected value. Append only.
  */
@@ -305,21 +336,31 @@ union sbt_blocked_at {
 	/* the value of whichever member below is valid, to copy or compare it; 0 unknown */
 	__u64 key;
 	__u64 futex; /* SBT_BLOCKED_LOCK: address of the futex */
-	__u64 file; /* SBT_BLOCKED_IO: key of the file's name in the map `file_names` */
+	/* SBT_BLOCKED_IO: key of the file's name in the map `file_names`, or enum sbt_file_key */
+	__u64 file;
 	__u64 fault_addr; /* SBT_BLOCKED_FAULT: address that the thread accessed */
 	__u64 other; /* SBT_BLOCKED_OTHER: enum sbt_other */
+	/*
+	 * SBT_BLOCKED_GIL: code object of the Python function that `holder` executed; if that is
+	 * unknown, address of the GIL
+	 */
+	__u64 gil;
 };
 
 /* The longest time for which the thread was blocked for one reason, in one phase. */
 struct sbt_block {
 	__u64 ns; /* 0: none */
 	union sbt_blocked_at at; /* `reason` is the tag */
-	__u64 stack; /* key of the user stack (struct sbt_stack); 0 none */
+	/*
+	 * key of the user stack (struct sbt_stack), or (SBT_BLOCKED_GIL) label of the position in
+	 * that function (struct sbt_python_site); 0 none
+	 */
+	__u64 stack;
 	__u64 doing_ns; /* how long the holder, or else the waker, was in the state `doing` */
 	__u32 waker; /* the thread that ended the wait; 0: a timer or device ended it, or unknown */
 	/*
-	 * the thread that held the lock longest, or the thread that was waited for to end; 0
-	 * unknown
+	 * the thread that held the lock longest, or the GIL when the wait began, or the thread that
+	 * was waited for to end; 0 unknown
 	 */
 	__u32 holder;
 	/*
@@ -331,6 +372,26 @@ struct sbt_block {
 	__u8 doing; /* enum sbt_doing */
 	__u8 among; /* threads other than `holder` held the lock for over a quarter of the wait */
 	__u8 waited; /* enum sbt_waited */
+};
+
+/* The waits of a thread in one call path that another thread of the process ended. */
+struct sbt_waker {
+	__u32 tid; /* the thread that ended the waits; 0: this entry is free */
+	__u32 waits;
+	__u64 ns; /* sum of the waits */
+	__u64 stack; /* as in struct sbt_block */
+};
+
+#define SBT_WAKERS 16
+
+/*
+ * Which threads ended a thread's waits outside barriers, for semaphores, condition variables and
+ * other futexes that are no locks.
+ */
+struct sbt_wakers {
+	__u32 tgid; /* process of the thread that waited */
+	__u32 more; /* number of waits without an entry */
+	struct sbt_waker wakers[SBT_WAKERS];
 };
 
 /* How the thread spent the time between its arrival and its departure. Times in ns. */
@@ -391,18 +452,37 @@ struct sbt_crossing_full {
 #define SBT_CALLERS_DEEP  2048 /* the same limit with --frames */
 
 /*
- * A sample of a thread's stack. It is sent if no rule is known yet to find the callers of a call.
- * The crossing that names this sample follows later. In `head` only the process, `ip`, `wanted` and
- * `sample` are set.
+ * A sample of a thread's stack. SBT_REC_CALLERS: no rule is known yet to find the callers of a
+ * call, and the crossing that names this sample follows later. In `head` only the process, `ip`,
+ * `wanted` and `sample` are set. SBT_REC_SAMPLE: in `head` only the thread, the times, the CPU and
+ * `ip` are set.
  */
 struct sbt_callers {
 	struct sbt_crossing head;
-	__u64 sp; /* stack pointer after the call has returned, and address of bytes[0] */
+	/* address of bytes[0]; SBT_REC_CALLERS: stack pointer after the call has returned */
+	__u64 sp;
 	__u64 fp;
-	__u64 link; /* arm64: the link register at a system call; else 0 */
+	__u64 link; /* arm64: the link register at a system call or of a sample; else 0 */
 	__u32 len; /* number of bytes that could be read */
 	__u32 pad;
 	__u8 bytes[SBT_CALLERS_DEEP]; /* shorter without --frames */
+};
+
+#define SBT_SAMPLE_PYTHON 16
+
+/* A function of Python that a thread executes. */
+struct sbt_python_at {
+	__u64 code; /* address of the code object; 0: a C function */
+	__u32 at; /* distance of the instruction from the first one in bytes */
+	__u32 pad;
+};
+
+/* A sample of a thread on a CPU. */
+struct sbt_sample {
+	struct sbt_callers callers;
+	__u32 npython; /* number of Python functions, 0 if the thread executes none */
+	__u32 pad;
+	struct sbt_python_at python[SBT_SAMPLE_PYTHON]; /* innermost first */
 };
 
 /* number of words, enough for struct pt_regs (x86-64) or user_pt_regs (arm64) */
@@ -511,6 +591,52 @@ struct sbt_label {
 	__u64 file_at, name_at; /* addresses of the texts; 0 none */
 	char file[SBT_LABEL_LEN]; /* cut to this size; "" if its page was not in memory */
 	char name[SBT_LABEL_LEN]; /* like `file` */
+};
+
+/* What a thread of a Python program waits at. Append only. */
+enum sbt_python_what {
+	SBT_PYTHON_NOTHING, /* nothing that is reported */
+	SBT_PYTHON_BARRIER, /* threading.Barrier or multiprocessing.Barrier */
+	SBT_PYTHON_EVENT, /* threading.Event */
+	SBT_PYTHON_QUEUE, /* queue.Queue.join() */
+	SBT_PYTHON_FUTURES, /* concurrent.futures.wait() */
+	SBT_PYTHON_POOL, /* multiprocessing.pool.Pool.map() and similar */
+	/* threading.Condition in the program's own code: a barrier only if discovered as one */
+	SBT_PYTHON_CONDITION,
+	SBT_PYTHON_WHATS
+};
+
+#define SBT_PYTHON_FILE_LEN  256
+#define SBT_PYTHON_NAME_LEN  128
+#define SBT_PYTHON_LINES_LEN 4096
+
+/* A text of the interpreter: its characters as they are in memory. Untrusted. */
+struct sbt_python_text {
+	__u32 n; /* number of characters that were copied; 0: the text could not be read */
+	__u32 width; /* bytes of a character: 1, 2 or 4 */
+};
+
+/*
+ * The call by which Python code waits at an object, or wakes the threads that wait there. It is
+ * sent once, before the first crossing with this label.
+ */
+struct sbt_python_site {
+	struct sbt_event event;
+	__u64 code; /* address of the code object that contains the call */
+	__u64 lines_at; /* address of the contents of its line table */
+	__u64 lines_size; /* size of the table in bytes; only the beginning may be in `lines` */
+	__u32 label; /* sbt_crossing.label */
+	__u32 at; /* distance of the call from the first instruction in bytes */
+	__u32 first_line;
+	__u32 lines_len; /* number of bytes in `lines` */
+	__u8 minor; /* version: minor number of Python 3 */
+	__u8 what; /* enum sbt_python_what */
+	__u16 pad;
+	__u32 pad2;
+	struct sbt_python_text file, name; /* a longer file name lacks its beginning */
+	__u8 file_chars[SBT_PYTHON_FILE_LEN];
+	__u8 name_chars[SBT_PYTHON_NAME_LEN];
+	__u8 lines[SBT_PYTHON_LINES_LEN];
 };
 
 #endif /* SBT_RECORD_H */

@@ -11,6 +11,7 @@
 #include <linux/types.h>
 
 #include "sbt/probe.h"
+#include "sbt/python.h"
 #include "sbt/record.h"
 
 /* struct sbt_proc.flags */
@@ -122,6 +123,7 @@ struct sbt_waiting {
 	 * count of waits
 	 */
 	__u32 value;
+	__u32 held; /* sbt_crossing.held */
 	__u16 cpu;
 	__u16 spec;
 	__u8 family;
@@ -184,7 +186,62 @@ struct sbt_walk {
 	__u32 want; /* number of callers wanted, wrappers not counted */
 	__u32 left; /* number of callers still wanted */
 	__u32 plain; /* 1: a single caller is named by its address, without a chain */
+	__u32 deep; /* 1: search as much of the stack as with --frames */
+};
+
+/* A process that runs a Python interpreter. Key: tgid. */
+struct sbt_python {
+	__u32 inc; /* incarnation of the process */
 	__u32 pad;
+	__u64 runtime; /* address of _PyRuntime */
+	struct sbt_python_layout layout;
+};
+
+/* Key of `python_codes`. The texts distinguish code objects that were at the same address. */
+struct sbt_python_code {
+	__u64 code, name, file;
+	__u32 tgid;
+	__u32 pad;
+};
+
+struct sbt_python_part {
+	__u32 part; /* enum code_part of bpf/python.bpf.c */
+	/* where the function waits for other threads; ~0: not known */
+	__u32 wait_at;
+};
+
+/* What the Python frames of a thread show, when python_look() has read them. */
+struct sbt_python_view {
+	__u64 state; /* the interpreter's state of the thread; 0: not found yet */
+	__u64 object; /* the condition at which the thread waits or notifies; 0: none */
+	/* the object at which the thread last notified other threads, and when */
+	__u64 woke_object, woke_ns;
+	/* number of threads that waited there before the last of them was woken */
+	__u32 woke_waiters;
+	__u32 pad3;
+	/* scratch memory: the code object of the call site, and the distance of the call in it */
+	__u64 code, name, file;
+	__u64 barrier; /* scratch memory: the barrier that contains `object`; 0: none */
+	__u32 at;
+	__u32 parties; /* number of threads that the barrier waits for; 0: unknown */
+	__u32 seen; /* scratch memory: bits of enum code_part */
+	__u32 label; /* sbt_crossing.label of the call site */
+	__u8 what; /* enum sbt_python_what */
+	__u8 wakes; /* 1: the thread notifies; 0: it waits */
+	__u8 shared; /* 1: several processes use the object */
+	__u8 notified; /* 1: another thread has woken the thread in its present wait */
+	__u8 releasing; /* 1: the last thread has arrived at the barrier */
+	__u8 native; /* 1: `holder` is a thread's number; 0: it may be any number */
+	__u8 pad[2];
+	/*
+	 * scratch memory: number of the thread that holds the GIL, in the program's PID namespace;
+	 * 0: unknown
+	 */
+	__u32 holder;
+	__u32 waiters; /* scratch memory: number of threads that wait where the thread notifies */
+	__u32 held; /* scratch memory: sbt_crossing.held */
+	__u32 within; /* a condition: label of the call to its wait() or notify_all() */
+	__u64 left_ns; /* when the thread last ceased to wait */
 };
 
 /*
@@ -251,6 +308,7 @@ struct sbt_thread {
 	 */
 	__u64 out_ns;
 	struct sbt_walk walk; /* scratch memory of bpf/callers.bpf.c */
+	struct sbt_python_view python;
 };
 
 /*
@@ -693,9 +751,10 @@ struct sbt_outlined {
 #define SBT_FRAMES_MAX	8
 /*
  * The largest number of addresses in a chain. In addition to the callers, a chain may have the
- * function of a hand-written barrier, the function in which it waits, and wrappers.
+ * function of a hand-written barrier, the function in which it waits, and wrappers. Unoptimised C++
+ * joins a thread through a dozen functions of the library.
  */
-#define SBT_CHAIN_MAX	(SBT_FRAMES_MAX + 5)
+#define SBT_CHAIN_MAX	(SBT_FRAMES_MAX + 12)
 /*
  * No address in a process has these bits: they mark sbt_crossing.ip or .callers as the name of a
  * chain or of a struct sbt_callers.
@@ -1002,6 +1061,7 @@ struct sbt_config {
 	/* one bit per plain counter of page faults, which the account counts, too */
 	__u16 fault_counters;
 	__u64 cgroup_id;
+	__u64 tick_function; /* address of the kernel's function for the tick of a CPU */
 	char comm[SBT_COMM_LEN];
 };
 
@@ -1029,6 +1089,9 @@ struct sbt_counts {
 	/* records of type SBT_REC_TAIL (no crossings) for which no ring had room */
 	__u64 lost_tail;
 	__u64 lost_mark; /* records of type SBT_REC_MARK for which no ring had room */
+	__u64 samples; /* samples that were taken, or lost */
+	__u64 sampling_ns; /* time (ns) that the BPF programs took for them */
+	__u64 lost_sample; /* samples that were not sent because the ring was more than half full */
 	__u64 events; /* events that should reach user space */
 	__u64 lost_event; /* events for which the event ring had no room */
 	/* crossings by OpenMP teams that cannot be distinguished; they do not count as crossings */

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 /* The causes of all episodes of a site, weighted by lost time, with the main culprits. */
 #include "analyse/internal.h"
+#include "analyse/places.h"
 #include "base/number.h"
 
 #include <errno.h>
@@ -14,6 +15,8 @@
  * lost time. The tally may understate a culprit's time by up to a ninth of the total.
  */
 #define CULPRIT_SHARE 0.4
+/* A place of samples is that of page faults if it has at least this share of their time. */
+#define FAULT_THERE   0.5
 
 /* State of a cause that occurred at the site. */
 struct kind_state {
@@ -266,7 +269,19 @@ static struct site_culprit site_culprit(const struct blame *s, enum cause_kind k
 	return c;
 }
 
+/* Return whether a stack of a block shows the place of a cause. */
+static bool has_stack(const struct blame *s, enum cause_kind k)
+{
+	return s->kinds[k] && tally_top(&s->kinds[k]->stacks) >= 0;
+}
+
+static bool is_work(enum cause_kind k)
+{
+	return k == CAUSE_WORK || k == CAUSE_MORE_WORK || k == CAUSE_SLOWER_WORK;
+}
+
 static const char *site_clause(const struct blame *s, enum cause_kind k,
+			       const struct places_words *where,
 			       char out[CULPRIT_CLAUSE + CULPRIT_NAME])
 {
 	struct site_culprit c = site_culprit(s, k);
@@ -275,6 +290,8 @@ static const char *site_clause(const struct blame *s, enum cause_kind k,
 		 c.words ? c.words->clause : culprit_clause(k));
 	if (c.words && c.dids)
 		dids_append(c.dids, c.ns, out, CULPRIT_CLAUSE + CULPRIT_NAME);
+	if (where && *where->clause && is_work(k))
+		name_append(out, CULPRIT_CLAUSE + CULPRIT_NAME, " (%s)", where->clause);
 	return out;
 }
 
@@ -283,7 +300,7 @@ static const char *site_clause(const struct blame *s, enum cause_kind k,
  * that @of names.
  */
 static void site_text(const struct blame *s, enum cause_kind top, const double *shares,
-		      const char *of, struct report_cause *out)
+		      const char *of, const struct places_words *where, struct report_cause *out)
 {
 	char clause[CULPRIT_CLAUSE + CULPRIT_NAME];
 	enum cause_kind second = CAUSE_NONE;
@@ -295,11 +312,19 @@ static void site_text(const struct blame *s, enum cause_kind top, const double *
 			second = k;
 	name_append(out->text, sizeof(out->text),
 		    "Late %s because %s: %d %% of %s, in %llu of %llu episode%s",
-		    out->share >= 0.5 ? "mostly" : "mainly", site_clause(s, top, clause),
+		    out->share >= 0.5 ? "mostly" : "mainly", site_clause(s, top, where, clause),
 		    text_percent(out->share), of, (unsigned long long)out->dominated,
 		    (unsigned long long)out->episodes, out->episodes == 1 ? "" : "s");
 	cause_end_text(out, second == CAUSE_NONE ? 0 : shares[second],
-		       second == CAUSE_NONE ? NULL : site_clause(s, second, clause));
+		       second == CAUSE_NONE ? NULL : site_clause(s, second, where, clause));
+	/*
+	 * A page fault that is handled on a CPU blocks no thread, so no stack of a block shows its
+	 * place. The samples do, if most of the additional time on a CPU is at one place, and if
+	 * this is also most of the time of the page faults.
+	 */
+	if (where && *where->at && top == CAUSE_FAULT && !has_stack(s, top) &&
+	    where->more_ns >= FAULT_THERE * (double)s->parts[CAUSE_FAULT])
+		name_append(out->text, sizeof(out->text), " At %s.", where->at);
 }
 
 /*
@@ -326,7 +351,8 @@ static const char *shares_of(const struct blame *s, enum cause_kind *top, double
 }
 
 int blame_out(const struct blame *s, const struct cause_env *env,
-	      const struct report_env *report_env, struct arena *a, struct report_cause *out)
+	      const struct report_env *report_env, const struct places_words *where,
+	      struct arena *a, struct report_cause *out)
 {
 	const struct culprit_words *w;
 	struct site_culprit c;
@@ -362,7 +388,7 @@ int blame_out(const struct blame *s, const struct cause_env *env,
 		if (!out->culprit)
 			return -ENOMEM;
 	}
-	site_text(s, top, shares, of, out);
+	site_text(s, top, shares, of, where, out);
 	i = s->kinds[top] ? tally_top(&s->kinds[top]->stacks) : -1;
 	return i < 0 ? 0 : cause_set_frames(a, env, report_env, &s->kinds[top]->refs[i], out);
 }

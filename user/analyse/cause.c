@@ -5,9 +5,12 @@
  * typical member, part by part. The results are summed by site.
  */
 #include "analyse/internal.h"
+#include "analyse/openmp.h"
 #include "base/array.h"
 #include "base/grow.h"
 #include "base/number.h"
+#include "analyse/activity.h"
+#include "analyse/places.h"
 
 #include <errno.h>
 #include <math.h>
@@ -50,6 +53,8 @@ struct causes {
 	uint64_t serial; /* serial number of the latest episode, from 1 */
 	struct hash by_tid; /* process << 32 | tid -> index */
 	struct delay *delay;
+	struct places *places;
+	struct activities *activities;
 	struct arena *arena; /* owns the frames that causes_episode() last returned */
 	/* owns the culprit's name that causes_episode() last returned */
 	struct culprit_words words;
@@ -65,8 +70,10 @@ struct causes *causes_new(const struct cause_env *env, const struct report_env *
 	c->report_env = report_env;
 	hash_init(&c->by_tid);
 	c->delay = delay_new();
-	if (!c->delay) {
-		free(c);
+	c->places = places_new(env);
+	c->activities = activities_new(env);
+	if (!c->delay || !c->places || !c->activities) {
+		causes_free(c);
 		return NULL;
 	}
 	return c;
@@ -84,6 +91,8 @@ void causes_free(struct causes *c)
 	free(c->cpus);
 	hash_free(&c->by_tid);
 	delay_free(c->delay);
+	places_free(c->places);
+	activities_free(c->activities);
 	arena_free(c->arena);
 	free(c);
 }
@@ -99,6 +108,8 @@ int causes_fold_barrier(struct causes *c, uint32_t from, uint32_t into)
 		blame_free(&c->sites[from]);
 		memset(&c->sites[from], 0, sizeof(c->sites[from]));
 	}
+	if (!err)
+		err = places_fold(c->places, from, into);
 	return err ? err : delay_fold(c->delay, from, into);
 }
 
@@ -124,8 +135,47 @@ int causes_fold_process(struct causes *c, uint32_t from, uint32_t into)
 	a->spun_episodes += b->spun_episodes;
 	a->spun_ns += b->spun_ns;
 	a->node_moves += b->node_moves;
+	a->samples += b->samples;
 	memset(b, 0, sizeof(*b));
 	return 0;
+}
+
+int causes_sample(struct causes *c, const struct model *model, uint32_t thread,
+		  const struct model_sample *sample)
+{
+	uint32_t proc = model_thread(model, thread)->proc, chain;
+	int err = grow_zeroed(c->procs, c->nprocs, proc + 1);
+
+	if (err)
+		return err;
+	c->procs[proc].samples++;
+	chain = places_chain(c->places, sample, &err);
+	if (!err)
+		err = places_sample(c->places, thread, sample, chain);
+	if (!err && chain != MODEL_NONE && !model_thread(model, thread)->crossings)
+		err = activities_sample(c->activities, sample, chain);
+	return err;
+}
+
+uint64_t causes_samples(const struct causes *c, uint32_t proc)
+{
+	return proc < c->nprocs ? c->procs[proc].samples : 0;
+}
+
+int causes_activity(struct causes *c, const struct model *model, uint32_t thread,
+		    const struct model_activity *activity)
+{
+	return activities_add(c->activities, model_thread(model, thread), activity);
+}
+
+const struct activities *causes_activities(const struct causes *c)
+{
+	return c->activities;
+}
+
+const struct places *causes_places(const struct causes *c)
+{
+	return c->places;
 }
 
 const struct delay *causes_delay(const struct causes *c)
@@ -153,7 +203,7 @@ void causes_sentence(const struct causes *c, uint32_t barrier, char *out, size_t
 	struct report_cause cause = { 0 };
 
 	*out = '\0';
-	if (a && !causes_site(c, barrier, a, &cause))
+	if (a && !causes_site(c, barrier, a, NULL, &cause))
 		snprintf(out, size, "%s", cause.text);
 	arena_free(a);
 }
@@ -179,9 +229,9 @@ uint32_t causes_pinned(const struct causes *c, uint32_t thread, uint32_t tid)
 								     : MODEL_NONE;
 }
 
-static bool is_noise(const struct model_episode *ep, const struct cause_parts *p)
+static bool is_noise(const struct model_episode *ep, const struct model_member *l,
+		     const struct cause_parts *p)
 {
-	const struct model_member *l = &ep->members[ep->n - 1];
 	uint64_t phase = ep->phase_ns != MODEL_UNKNOWN ? ep->phase_ns : l->work_ns;
 	double limit = CAUSE_LITTLE * (double)phase;
 
@@ -255,22 +305,39 @@ static void culprit_lock(const struct causes *c, struct culprit *q)
 		q->coarse = b->stack;
 }
 
+/*
+ * The function in which the GIL was held identifies the wait, together with the thread if that
+ * holds it each time. The position in the function does not.
+ */
+static void culprit_gil(const struct causes *c, struct culprit *q)
+{
+	const struct model_block *b = &q->block;
+
+	/* A holder that computes is what the sentence says anyway. */
+	if (b->doing == MODEL_DOING_ONCPU)
+		q->block.doing = MODEL_DOING_UNKNOWN;
+	q->key = culprit_key(b->at.gil, culprit_holder(b));
+	q->named = culprit_key(b->at.gil, 0);
+	q->coarse = culprit_key(MODEL_BLOCKED_GIL, 0);
+	culprit_did(c, q);
+}
+
 static void culprit_io(const struct causes *c, struct culprit *q)
 {
 	const struct model_block *b = &q->block;
 	bool has_ends = false;
-	const char *name = b->at.file && c->env->file
+	const char *name = b->at.file > MODEL_FILE_SEVERAL && c->env->file
 				   ? c->env->file(c->env->ctx, b->at.file, &has_ends)
 				   : NULL;
 	/*
 	 * Prefer the file's name to its number, because a program may create a pipe for each wait.
-	 * All these pipes have the same name. If the file is unknown, the stack identifies the
-	 * wait.
+	 * All these pipes have the same name. If the file is unknown or one of several, the stack
+	 * identifies the wait.
 	 */
 	uint64_t what = name_key(name), waker;
 
 	if (!what)
-		what = b->at.file ? b->at.file : b->stack;
+		what = b->at.file > MODEL_FILE_SEVERAL ? b->at.file : b->stack;
 	q->key = q->coarse = what;
 	if (b->waited != MODEL_WAITED_WAKER)
 		return;
@@ -329,6 +396,11 @@ static void culprit_of(const struct causes *c, const struct model *model,
 		culprit_block(d, MODEL_BLOCKED_LOCK, q);
 		if (q->block.ns)
 			culprit_lock(c, q);
+		break;
+	case CAUSE_GIL:
+		culprit_block(d, MODEL_BLOCKED_GIL, q);
+		if (q->block.ns)
+			culprit_gil(c, q);
 		break;
 	case CAUSE_IO:
 		culprit_block(d, MODEL_BLOCKED_IO, q);
@@ -394,19 +466,20 @@ static int blame_episode(struct blame *s, const struct causes *c, const struct c
 	return err;
 }
 
-int causes_site(const struct causes *c, uint32_t barrier, struct arena *a, struct report_cause *out)
+int causes_site(const struct causes *c, uint32_t barrier, struct arena *a,
+		const struct places_words *where, struct report_cause *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->share = NAN;
 	if (barrier >= c->nsites || !c->sites[barrier].episodes)
 		return 0;
-	return causes_blame(c, &c->sites[barrier], a, out);
+	return blame_out(&c->sites[barrier], c->env, c->report_env, where, a, out);
 }
 
 int causes_blame(const struct causes *c, const struct blame *blame, struct arena *a,
 		 struct report_cause *out)
 {
-	return blame_out(blame, c->env, c->report_env, a, out);
+	return blame_out(blame, c->env, c->report_env, NULL, a, out);
 }
 
 /* Append the activity of the awaited thread in a single episode. */
@@ -636,8 +709,10 @@ static const struct model_member *typical(const struct model_episode *ep)
 	return &ep->members[i - 1];
 }
 
+/* *@late: the reference if the last thread was late and there is a cause; else unchanged. */
 static int explain(struct causes *c, const struct model *model, const struct model_episode *ep,
-		   struct blame *const *more, uint32_t nmore, struct report_cause *out)
+		   struct blame *const *more, uint32_t nmore, const struct model_member **late,
+		   struct report_cause *out)
 {
 	const struct model_member *l = &ep->members[ep->n - 1], *ref;
 	struct culprit_env env = {
@@ -656,7 +731,9 @@ static int explain(struct causes *c, const struct model *model, const struct mod
 	ref = typical(ep);
 	if (!lateness_parts(c->env->instructions, l, ref, &p))
 		return 0;
-	dominant = is_noise(ep, &p) ? CAUSE_NONE : lateness_largest(p.ns, CAUSE_NONE);
+	dominant = is_noise(ep, l, &p) ? CAUSE_NONE : lateness_largest(p.ns, CAUSE_NONE);
+	if (dominant != CAUSE_NONE)
+		*late = ref;
 	err = blame_episode(&c->sites[ep->barrier], c, &env, ep, ref, &p, dominant);
 	for (i = 0; i < nmore && !err; i++)
 		err = blame_episode(more[i], c, &env, ep, ref, &p, dominant);
@@ -669,6 +746,7 @@ int causes_episode(struct causes *c, const struct model *model, const struct mod
 		   struct blame *const *more, uint32_t nmore, struct report_cause *out)
 {
 	bool complete = ep->state == MODEL_COMPLETE && !ep->nested && ep->n;
+	const struct model_member *late = NULL;
 	int err;
 
 	if (out) {
@@ -684,11 +762,98 @@ int causes_episode(struct causes *c, const struct model *model, const struct mod
 		return 0;
 	err = prepare(c, model, ep);
 	if (!err && complete)
-		err = explain(c, model, ep, more, nmore, out);
+		err = explain(c, model, ep, more, nmore, &late, out);
+	if (!err)
+		err = places_episode(c->places, ep, late);
 	if (!err && complete)
 		note_spinning(c, ep);
 	c->serial++;
 	if (!err)
 		err = note_members(c, ep);
 	return err ? err : delay_episode(c->delay, ep);
+}
+
+/* --- single members --------------------------------------------------------------------------- */
+
+const struct model_member *cause_reference(const struct causes *c, const struct model *model,
+					   const struct model_episode *ep)
+{
+	const struct report_env *env = c ? c->report_env : NULL;
+
+	if (ep->state != MODEL_COMPLETE || ep->nested || ep->n < 2)
+		return NULL;
+	/* If other threads run tasks in barriers, the lateness of a thread has no known cause. */
+	if (env && env->tasks && openmp_is_barrier(model_barrier(model, ep->barrier)) &&
+	    env->tasks(env->ctx, model_proc(model, ep->proc)))
+		return NULL;
+	return typical(ep);
+}
+
+/* Return the longest block of the member for the reason that @kind stands for; NULL if unknown. */
+static const struct model_block *block_of(const struct model_member *m, enum cause_kind kind)
+{
+	const struct model_detail *d = m->detail;
+
+	if (!d)
+		return NULL;
+	if (d->block.ns && lateness_of_reason(d->block.reason) == kind)
+		return &d->block;
+	if (d->second.ns && lateness_of_reason(d->second.reason) == kind)
+		return &d->second;
+	return NULL;
+}
+
+/*
+ * Return the innermost call site of the stack that is in the same file as the thread's barrier
+ * call, so that the user sees the program's function rather than that of a library. Without such a
+ * call site, return the innermost one. MODEL_NONE: unknown.
+ */
+static uint32_t own_site(const struct causes *c, const struct model *model,
+			 const struct model_member *m, const struct model_block *block)
+{
+	const struct model_proc *proc = model_proc(model, model_thread(model, m->thread)->proc);
+	const struct site_name *barrier, *name;
+	uint32_t sites[32], n, i;
+
+	if (!block || !block->stack || !c->env->stack)
+		return MODEL_NONE;
+	n = c->env->stack(c->env->ctx, proc->tgid, proc->inc, block->stack, sites,
+			  sizeof(sites) / sizeof(*sites));
+	barrier = c->report_env->site(c->report_env->ctx, m->site);
+	for (i = 0; i < n && barrier && barrier->module; i++) {
+		name = c->report_env->site(c->report_env->ctx, sites[i]);
+		if (name && name->module && !strcmp(name->module, barrier->module))
+			return sites[i];
+	}
+	return n ? sites[0] : MODEL_NONE;
+}
+
+struct cause_member cause_of_member(const struct causes *c, const struct model *model,
+				    const struct model_episode *ep, const struct model_member *ref,
+				    const struct model_member *m)
+{
+	struct cause_member out = { .dominant = CAUSE_NONE,
+				    .site = MODEL_NONE,
+				    .more_site = MODEL_NONE };
+	uint32_t instructions = c ? c->env->instructions : MODEL_NONE;
+	struct cause_parts p;
+
+	if (!ref || m == ref || !lateness_parts(instructions, m, ref, &p) || is_noise(ep, m, &p))
+		return out;
+	out.dominant = lateness_largest(p.ns, CAUSE_NONE);
+	if (out.dominant == CAUSE_NONE)
+		return out;
+	out.lateness_ns = (uint64_t)p.lateness_ns;
+	out.dominant_ns = (uint64_t)p.ns[out.dominant];
+	if (!c)
+		return out;
+	if (out.dominant == CAUSE_WORK || out.dominant == CAUSE_MORE_WORK ||
+	    out.dominant == CAUSE_SLOWER_WORK) {
+		out.site = places_member_site(c->places, c->report_env, m);
+		if (m == &ep->members[ep->n - 1])
+			out.more_site = places_more_site(c->places, ep->barrier, c->report_env);
+	} else {
+		out.site = own_site(c, model, m, block_of(m, out.dominant));
+	}
+	return out;
 }

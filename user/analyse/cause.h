@@ -26,6 +26,7 @@ enum cause_kind {
 	CAUSE_SLOWER_WORK, /* the rest of the additional time on a CPU */
 	CAUSE_CPU, /* runnable, but waiting for a CPU */
 	CAUSE_LOCK,
+	CAUSE_GIL, /* the global interpreter lock of Python */
 	CAUSE_IO,
 	CAUSE_FAULT, /* page faults: blocked, or handling them on a CPU */
 	CAUSE_SLEEP,
@@ -114,6 +115,19 @@ int causes_episode(struct causes *causes, const struct model *model,
 		   const struct model_episode *episode, struct blame *const *more, uint32_t nmore,
 		   struct report_cause *out);
 
+/* Add a sample of a thread on a CPU. Return 0 or -ENOMEM. */
+int causes_sample(struct causes *causes, const struct model *model, uint32_t thread,
+		  const struct model_sample *sample);
+/* Return the number of samples of a process. */
+uint64_t causes_samples(const struct causes *causes, uint32_t proc);
+/* Add what a thread did that crossed no barrier. Return 0 or -ENOMEM. */
+int causes_activity(struct causes *causes, const struct model *model, uint32_t thread,
+		    const struct model_activity *activity);
+/* Return the activities, for analyse/activity.h. */
+const struct activities *causes_activities(const struct causes *causes);
+/* Return the samples by place, for analyse/places.h. */
+const struct places *causes_places(const struct causes *causes);
+
 /*
  * Set weight[] to the lost time of a barrier by cause, in ns. Set *lost to all of its lost time,
  * including episodes without a named cause. Set *thread_ns to the sum of phase time x members. All
@@ -127,5 +141,41 @@ void causes_weights(const struct causes *causes, uint32_t barrier, double weight
  * if unknown.
  */
 void causes_sentence(const struct causes *causes, uint32_t barrier, char *out, size_t size);
+
+/* Why one member of an episode arrived later than the reference. */
+struct cause_member {
+	/* CAUSE_NONE: the member did not arrive late, or the cause is not known */
+	enum cause_kind dominant;
+	uint64_t lateness_ns; /* from the reference's arrival to this arrival */
+	/* the dominant part; it exceeds lateness_ns if other parts are below 0 */
+	uint64_t dominant_ns;
+	/*
+	 * the call site at which the thread was blocked for longest, if it was blocked for the
+	 * dominant cause (CAUSE_GIL: where the holder of the GIL was); if it was on a CPU for
+	 * longer, the site with most samples, if this is the latest episode; MODEL_NONE if unknown
+	 */
+	uint32_t site;
+	/*
+	 * if the last arriver was on a CPU for longer: the call site at which the last arrivers of
+	 * this barrier were for longer than their references, over the late episodes so far;
+	 * MODEL_NONE if unknown
+	 */
+	uint32_t more_site;
+};
+
+/*
+ * Return the member with which the members of this episode are compared, or NULL if causes cannot
+ * be known (incomplete, nested, OpenMP tasks). @causes is NULL if no causes were recorded.
+ */
+const struct model_member *cause_reference(const struct causes *causes, const struct model *model,
+					   const struct model_episode *episode);
+/*
+ * Return why @member of the episode arrived later than @ref, which comes from cause_reference() and
+ * may be NULL.
+ */
+struct cause_member cause_of_member(const struct causes *causes, const struct model *model,
+				    const struct model_episode *episode,
+				    const struct model_member *ref,
+				    const struct model_member *member);
 
 #endif /* ANALYSE_CAUSE_H */

@@ -4,6 +4,7 @@
  * Descriptions of the reason why a thread was late. All names are untrusted and are made printable.
  */
 #include "analyse/internal.h"
+#include "base/function_name.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -118,10 +119,10 @@ static bool is_libc(const char *module)
 /*
  * Write the innermost function of the stack that is not in the C library. If its frame has no
  * symbols, write the name of the module. If there is no such frame, write the innermost function of
- * the C library.
+ * the C library. Set *call to what follows the name of a function in a sentence: "()".
  */
 static bool function_words(const struct culprit_env *env, const struct culprit *c, char *out,
-			   size_t size)
+			   size_t size, const char **call)
 {
 	const struct site_name *s;
 	const char *inner = NULL, *f;
@@ -149,33 +150,8 @@ static bool function_words(const struct culprit_env *env, const struct culprit *
 	if (!inner)
 		return false;
 	name_function(out, size, inner, size - 1);
+	*call = function_name_call(out);
 	return true;
-}
-
-/*
- * Describe a wait for several files, or for a file that stands for several files (an epoll
- * instance). The BPF programs name the file only for calls that take a single file. For other
- * calls, the function of the C library identifies the wait.
- */
-static const char *many_files(const struct culprit_env *env, const struct culprit *c)
-{
-	const struct site_name *s = NULL;
-	const char *f;
-	uint32_t site;
-
-	if (c->block.stack && env->env->stack && env->report_env->site &&
-	    env->env->stack(env->env->ctx, c->tgid, c->inc, c->block.stack, &site, 1))
-		s = env->report_env->site(env->report_env->ctx, site);
-	f = s && s->nframes && is_libc(s->module) ? s->frames[0].function : NULL;
-	while (f && *f == '_')
-		f++;
-	if (!f)
-		return NULL;
-	if (!strncmp(f, "epoll_", 6))
-		return "an epoll instance";
-	if (strstr(f, "poll") || strstr(f, "select"))
-		return "one of several files";
-	return NULL;
 }
 
 /* --- clauses --------------------------------------------------------------------------------- */
@@ -187,6 +163,7 @@ static const struct cause_row cause_rows[CAUSE_KINDS] = {
 	[CAUSE_SLOWER_WORK] = { CAUSE_SLOWER_WORK, "slower work" },
 	[CAUSE_CPU] = { CAUSE_CPU, "no cpu" },
 	[CAUSE_LOCK] = { CAUSE_LOCK, "lock" },
+	[CAUSE_GIL] = { CAUSE_GIL, "gil" },
 	[CAUSE_IO] = { CAUSE_IO, "i/o" },
 	[CAUSE_FAULT] = { CAUSE_FAULT, "page faults" },
 	[CAUSE_SLEEP] = { CAUSE_SLEEP, "sleep" },
@@ -220,6 +197,7 @@ const char *culprit_clause(enum cause_kind kind)
 		[CAUSE_SLOWER_WORK] = "its instructions took longer",
 		[CAUSE_CPU] = "it was ready to run and waited for a CPU",
 		[CAUSE_LOCK] = "it waited for a lock or another thread",
+		[CAUSE_GIL] = "it waited for the GIL",
 		[CAUSE_IO] = "it waited for I/O",
 		[CAUSE_FAULT] = "of page faults",
 		[CAUSE_SLEEP] = "it slept",
@@ -427,6 +405,61 @@ static void lock_words(const struct culprit_env *env, const struct culprit *c,
 	}
 }
 
+uint32_t culprit_holder(const struct model_block *b)
+{
+	return b->holder ? b->holder : b->waker;
+}
+
+/* Write " in `crunch` at x.py:12", or "" if it is not known where the holder executed. */
+static void gil_place(const struct culprit_env *env, const struct culprit *c, char *out,
+		      size_t size)
+{
+	const struct site_name *s = NULL;
+	char function[NAME], file[NAME];
+	const struct site_frame *f;
+	uint32_t site;
+
+	out[0] = '\0';
+	if (c->block.stack && env->env->stack && env->report_env->site &&
+	    env->env->stack(env->env->ctx, c->tgid, c->inc, c->block.stack, &site, 1))
+		s = env->report_env->site(env->report_env->ctx, site);
+	f = s && s->nframes ? &s->frames[0] : NULL;
+	if (!f || !f->function || !*f->function)
+		return;
+	name_copy(function, sizeof(function), f->function);
+	name_append(out, size, " in `%s`", function);
+	if (!f->file || !*f->file)
+		return;
+	name_copy(file, sizeof(file), text_base_name(f->file));
+	name_append(out, size, " at %s", file);
+	if (f->line)
+		name_append(out, size, ":%u", f->line);
+}
+
+/* The thread that held the GIL, and the function in which it did so. */
+static void gil_words(const struct culprit_env *env, const struct culprit *c,
+		      enum culprit_level level, struct culprit_words *w)
+{
+	char thread[NAME + 24] = "other threads", place[2 * NAME + 32];
+	uint32_t holder = level == CULPRIT_EXACT ? culprit_holder(&c->block) : 0;
+	uint32_t n = MODEL_NONE;
+	uint64_t index;
+
+	gil_place(env, c, place, sizeof(place));
+	if (level == CULPRIT_COARSE || (!holder && !place[0]))
+		return;
+	if (holder) {
+		/* It is a thread of the same process, also if it crosses no barrier. */
+		if (hash_get(env->by_tid, (uint64_t)c->proc << 32 | holder, &index))
+			n = (uint32_t)index;
+		culprit_thread(env, n, holder, c->shared, thread, sizeof(thread));
+		note_doing(env, c, false, false, w);
+	}
+	snprintf(w->name, sizeof(w->name), "the GIL, held by %s%s", thread, place);
+	snprintf(w->clause, sizeof(w->clause), "it waited for the GIL, which %s held%s", thread,
+		 place);
+}
+
 static void released_words(const struct culprit_env *env, const struct culprit *c, bool coarse,
 			   struct culprit_words *w)
 {
@@ -498,16 +531,16 @@ static void place_words(const struct culprit_env *env, const struct culprit *c,
 			struct culprit_words *w)
 {
 	const struct cause_env *e = env->env;
-	const char *name = NULL, *link = "in", *clause = culprit_clause(c->kind);
+	const char *name = NULL, *link = "in", *call = "", *clause = culprit_clause(c->kind);
 	char safe[NAME];
 	/* If the file is unknown, name the function. */
 	bool by_place = c->kind == CAUSE_IO || c->kind == CAUSE_SLEEP || c->kind == CAUSE_OTHER;
 
 	if (c->kind == CAUSE_IO) {
-		if (c->block.at.file && e->file)
+		if (c->block.at.file == MODEL_FILE_SEVERAL)
+			name = "one of several files";
+		else if (c->block.at.file && e->file)
 			name = e->file(e->ctx, c->block.at.file, &w->has_ends);
-		if (!name || !*name)
-			name = many_files(env, c);
 	} else if (c->kind == CAUSE_FAULT && c->fault_addr && e->mapping) {
 		name = e->mapping(e->ctx, c->tgid, c->inc, c->fault_addr);
 	} else if (c->kind == CAUSE_OTHER && other_clause(&c->block)) {
@@ -517,11 +550,11 @@ static void place_words(const struct culprit_env *env, const struct culprit *c,
 	if (name && name[0]) {
 		name_copy(safe, sizeof(safe), name);
 		link = c->kind == CAUSE_IO ? "on" : "in";
-	} else if (!by_place || !function_words(env, c, safe, sizeof(safe))) {
+	} else if (!by_place || !function_words(env, c, safe, sizeof(safe), &call)) {
 		return;
 	}
 	snprintf(w->name, sizeof(w->name), "%s", safe);
-	snprintf(w->clause, sizeof(w->clause), "%s %s %s", clause, link, safe);
+	snprintf(w->clause, sizeof(w->clause), "%s %s %s%s", clause, link, safe, call);
 }
 
 void culprit_words(const struct culprit_env *env, const struct culprit *c, enum culprit_level level,
@@ -546,6 +579,10 @@ void culprit_words(const struct culprit_env *env, const struct culprit *c, enum 
 	case CAUSE_LOCK:
 		if (c->block.ns)
 			lock_words(env, c, level, out);
+		break;
+	case CAUSE_GIL:
+		if (c->block.ns)
+			gil_words(env, c, level, out);
 		break;
 	case CAUSE_RELEASED_LATE:
 		released_words(env, c, coarse, out);

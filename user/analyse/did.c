@@ -47,6 +47,7 @@ static const char *blocked_words(unsigned reason)
 		[MODEL_BLOCKED_THROTTLED] =
 			"was throttled because its cgroup had used up its CPU quota",
 		[MODEL_BLOCKED_OTHER] = "was blocked itself",
+		[MODEL_BLOCKED_GIL] = "itself waited for the GIL",
 	};
 
 	return reason < MODEL_BLOCKED_REASONS ? words[reason] : NULL;
@@ -74,6 +75,11 @@ void culprit_append_did(uint8_t doing, const char *awaits, bool among, char *out
 			return;
 		}
 		break;
+	case MODEL_DOING_BLOCKED + MODEL_BLOCKED_GIL:
+		name_append(out, size, "itself waited for the GIL");
+		if (awaits[0])
+			name_append(out, size, " held by %s%s", awaits, others);
+		return;
 	}
 	words = blocked_words(doing - MODEL_DOING_BLOCKED);
 	if (words)

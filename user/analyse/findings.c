@@ -43,6 +43,7 @@
  * this long.
  */
 #define THROTTLED_NS	1000000
+#define NAMED_MOST	4 /* threads that are named one by one */
 
 struct findings {
 	struct arena *arena;
@@ -87,6 +88,22 @@ static int add(struct findings *f, const char *kind, uint32_t pid, double figure
 	vsnprintf(more->text, sizeof(more->text), fmt, args);
 	va_end(args);
 	return 0;
+}
+
+static int advise(struct findings *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Set the advice of the latest finding. Return 0 or -ENOMEM. */
+static int advise(struct findings *f, const char *fmt, ...)
+{
+	char text[160];
+	va_list args;
+
+	va_start(args, fmt);
+	// NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized)
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	f->out->findings[f->out->nfindings - 1].advice = arena_string(f->arena, text);
+	return f->out->findings[f->out->nfindings - 1].advice ? 0 : -ENOMEM;
 }
 
 static double seconds(uint64_t ns)
@@ -143,18 +160,77 @@ static int detached_parts(struct findings *f, const struct report_process *p)
 	return err;
 }
 
-/*
- * Return the number of CPUs on which the least restricted thread of the process may run, or the
- * number of all CPUs if unknown.
- */
-static uint32_t cpus_for(const struct findings *f, const struct report_process *p)
-{
-	uint32_t i, most = 0;
+/* A thread of a process that may run on one CPU only. */
+struct bound {
+	uint32_t cpu;
+	uint32_t number; /* report_thread.index; MODEL_NONE if unknown */
+};
 
+static int by_cpu(const void *a, const void *b)
+{
+	const struct bound *x = a, *y = b;
+
+	return x->cpu != y->cpu ? NUMBER_COMPARE(x->cpu, y->cpu)
+				: NUMBER_COMPARE(x->number, y->number);
+}
+
+static uint32_t number_of(const struct report_process *p, uint32_t tid)
+{
+	array_for_each (m, p->members, p->nmembers)
+		if (m->tid == tid)
+			return m->index;
+	return MODEL_NONE;
+}
+
+/*
+ * Set *@out and *@n to the threads of the process that may run on one CPU only, sorted by that CPU.
+ * Free *@out with free(). Return 0 or -ENOMEM.
+ */
+static int bound_threads(const struct findings *f, const struct report_process *p,
+			 struct bound **out, uint32_t *n)
+{
+	bool known = f->env->causes && p->index < model_nprocs(f->model);
+	uint32_t i, at, end = known ? f->start[p->index + 1] : 0;
+	uint32_t first = known ? f->start[p->index] : 0;
+	const struct model_thread *t;
+
+	*n = 0;
+	*out = calloc(end - first + 1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	for (i = first; i < end; i++) {
+		t = &f->threads[f->order[i]];
+		at = causes_pinned(f->env->causes, f->order[i], t->tid);
+		if (at != MODEL_NONE)
+			(*out)[(*n)++] = (struct bound){ at, number_of(p, t->tid) };
+	}
+	qsort(*out, *n, sizeof(**out), by_cpu);
+	return 0;
+}
+
+/*
+ * Set *@out to the number of CPUs on which the threads of the process may run, or the number of all
+ * CPUs if unknown. Which CPUs a thread may use is known only if it is a single one. Therefore the
+ * result is the larger one of two numbers: the CPUs of the least restricted thread, and the CPUs to
+ * which single threads are bound. Return 0 or -ENOMEM.
+ */
+static int cpus_for(const struct findings *f, const struct report_process *p, uint32_t *out)
+{
+	uint32_t i, n, most = 0, bound = 0;
+	struct bound *threads;
+	int err = bound_threads(f, p, &threads, &n);
+
+	if (err)
+		return err;
+	for (i = 0; i < n; i++)
+		bound += !i || threads[i].cpu != threads[i - 1].cpu;
+	free(threads);
 	for (i = f->start[p->index]; i < f->start[p->index + 1]; i++)
 		if (f->threads[f->order[i]].cpus_allowed > most)
 			most = f->threads[f->order[i]].cpus_allowed;
-	return most && most < f->env->ncpus ? most : f->env->ncpus;
+	most = most > bound ? most : bound;
+	*out = most && most < f->env->ncpus ? most : f->env->ncpus;
+	return 0;
 }
 
 /*
@@ -189,7 +265,7 @@ static int at_once(const struct findings *f, const struct report_process *p, uin
 
 static int oversubscribed(struct findings *f, const struct report_process *p)
 {
-	uint32_t cpus = cpus_for(f, p), most;
+	uint32_t cpus, most;
 	uint64_t ready = 0;
 	double mean;
 	int err;
@@ -202,20 +278,25 @@ static int oversubscribed(struct findings *f, const struct report_process *p)
 		if (parts->late_ns != REPORT_UNKNOWN)
 			ready += parts->late_ns;
 	}
-	if (!cpus || p->threads <= cpus || !p->elapsed_ns)
+	if (!p->elapsed_ns)
 		return 0;
 	mean = (double)ready / (double)p->elapsed_ns;
 	if (mean < OVERSUBSCRIBED)
 		return 0;
+	err = cpus_for(f, p, &cpus);
+	if (err || !cpus || p->threads <= cpus)
+		return err;
 	err = at_once(f, p, &most);
 	if (err || most <= cpus)
 		return err;
-	return add(
-		f, "oversubscribed", p->pid, mean,
-		"More threads than CPUs: of its %s%u threads%s on %u CPU%s, %.1f on average were "
-		"ready to run but had no CPU.",
-		most < p->threads ? "up to " : "", most, most < p->threads ? " at a time" : "",
-		cpus, cpus == 1 ? "" : "s", mean);
+	err = add(f, "oversubscribed", p->pid, mean,
+		  "More threads than CPUs: of its %s%u threads%s on %u CPU%s, %.1f on average were "
+		  "ready to run but had no CPU.",
+		  most < p->threads ? "up to " : "", most, most < p->threads ? " at a time" : "",
+		  cpus, cpus == 1 ? "" : "s", mean);
+	return err ? err
+		   : advise(f, "Use no more than %u thread%s%s.", cpus, cpus == 1 ? "" : "s",
+			    cpus < f->env->ncpus ? ", or let them run on more CPUs" : "");
 }
 
 static int spinning(struct findings *f, const struct report_process *p)
@@ -235,40 +316,65 @@ static int spinning(struct findings *f, const struct report_process *p)
 		spun, (unsigned long long)c->spun_episodes, (unsigned long long)c->episodes);
 }
 
+/* Write "threads 0 and 1" or "4 of its 8 threads". Many or unknown threads are only counted. */
+static void bound_words(const struct bound *t, uint32_t n, uint32_t all, char *out, size_t size)
+{
+	uint32_t i;
+
+	*out = '\0';
+	for (i = 0; i < n && t[i].number != MODEL_NONE; i++)
+		;
+	if (i < n || n > NAMED_MOST) {
+		snprintf(out, size, "%u of its %u threads", n, all);
+		return;
+	}
+	for (i = 0; i < n; i++)
+		name_append(out, size, "%s%u",
+			    !i		 ? "Threads "
+			    : i + 1 == n ? " and "
+					 : ", ",
+			    t[i].number);
+}
+
 /*
  * Report threads of one process that may run on only one CPU, if it is the same CPU for all of
  * them.
  */
 static int pinned(struct findings *f, const struct report_process *p)
 {
-	uint32_t i, j, n = 0, most = 0, cpu = 0, *cpus, at;
+	uint32_t i, j, n, most = 0, first = 0;
+	struct bound *bound;
+	char words[64];
+	int err;
 
 	if (!f->env->causes || f->env->ncpus < 2)
 		return 0;
-	cpus = calloc(f->start[p->index + 1] - f->start[p->index] + 1, sizeof(*cpus));
-	if (!cpus)
-		return -ENOMEM;
-	for (i = f->start[p->index]; i < f->start[p->index + 1]; i++) {
-		at = causes_pinned(f->env->causes, f->order[i], f->threads[f->order[i]].tid);
-		if (at != MODEL_NONE)
-			cpus[n++] = at;
-	}
-	qsort(cpus, n, sizeof(*cpus), number_compare_u32);
+	err = bound_threads(f, p, &bound, &n);
+	if (err)
+		return err;
 	for (i = 0; i < n; i = j) {
-		for (j = i; j < n && cpus[j] == cpus[i]; j++)
+		for (j = i; j < n && bound[j].cpu == bound[i].cpu; j++)
 			;
 		if (j - i > most) {
 			most = j - i;
-			cpu = cpus[i];
+			first = i;
 		}
 	}
-	free(cpus);
-	if (most < 2)
-		return 0;
-	return add(f, "pinned", p->pid, most,
-		   "%u of its %u threads may run on CPU %u only, and share it. The machine has %u "
-		   "CPUs.",
-		   most, p->threads, cpu, f->env->ncpus);
+	if (most >= 2) {
+		bound_words(&bound[first], most, p->threads, words, sizeof(words));
+		err = add(f, "pinned", p->pid, most,
+			  "%s may run on CPU %u only, and share it. The machine has %u CPUs.",
+			  words, bound[first].cpu, f->env->ncpus);
+		if (!err && p->threads <= f->env->ncpus)
+			err = advise(f, "Give each thread its own CPU (affinity).");
+		else if (!err)
+			err = advise(f,
+				     "Let these threads run on other CPUs, too, or use no more "
+				     "than %u threads, each on its own CPU (affinity).",
+				     f->env->ncpus);
+	}
+	free(bound);
+	return err;
 }
 
 /*

@@ -70,6 +70,13 @@ void name_append(char *dst, size_t size, const char *fmt, ...)
 int name_callsite(struct arena *a, const struct report_env *env, uint32_t site,
 		  struct report_callsite *out);
 
+/* same_name.c */
+/*
+ * Append to equal labels of barriers of one process what distinguishes the barriers. Return 0 or
+ * -ENOMEM.
+ */
+int name_tell_apart(struct report_barrier *barriers, uint32_t n);
+
 /* Values of structs in which all figures are unknown. */
 #define EFFICIENCY_UNKNOWN ((struct report_efficiency){ NAN, NAN, NAN, NAN, NAN })
 #define TIMES_UNKNOWN \
@@ -226,6 +233,7 @@ struct report_times report_times(struct arena *a, const struct model_stat *s, in
 
 /* delay.c: delay costs. */
 struct delay;
+struct places_words;
 
 struct delay *delay_new(void);
 void delay_free(struct delay *d);
@@ -260,6 +268,7 @@ struct cause_proc {
 	 * all other threads, and the last thread's wait for a CPU
 	 */
 	uint64_t spun_ns;
+	uint64_t samples; /* samples of its threads on a CPU */
 	uint64_t node_moves; /* moves of threads to a CPU of another NUMA node */
 	uint64_t first_ns, last_ns; /* first and last release */
 };
@@ -270,12 +279,12 @@ struct cause_cpu {
 };
 
 /*
- * Set the cause of a barrier over all its episodes. @a owns strings and frames. Return 0 or
- * -ENOMEM.
+ * Set the cause of a barrier over all its episodes. @where is from places_words(), or NULL. @a
+ * owns strings and frames. Return 0 or -ENOMEM.
  */
 int causes_site(const struct causes *causes, uint32_t barrier, struct arena *a,
-		struct report_cause *out);
-/* Like causes_site(), for any blame that causes_episode() filled. */
+		const struct places_words *where, struct report_cause *out);
+/* Like causes_site() without a place, for any blame that causes_episode() filled. */
 int causes_blame(const struct causes *causes, const struct blame *blame, struct arena *a,
 		 struct report_cause *out);
 /*
@@ -440,6 +449,11 @@ struct culprit_env {
  * no activity lasted that long.
  */
 enum model_doing culprit_doing(const struct model_block *b);
+/*
+ * Return the thread that held the GIL in the wait @b, or 0 if unknown. A thread that gives the GIL
+ * away wakes the next one, so the waker held it if no holder is noted.
+ */
+uint32_t culprit_holder(const struct model_block *b);
 void culprit_words(const struct culprit_env *env, const struct culprit *c, enum culprit_level level,
 		   struct culprit_words *out);
 /*
@@ -480,6 +494,8 @@ const char *culprit_clause(enum cause_kind kind);
  */
 bool lateness_parts(uint32_t instructions, const struct model_member *l,
 		    const struct model_member *ref, struct cause_parts *p);
+/* Return the cause of the time that a thread is blocked for a reason (enum model_blocked). */
+enum cause_kind lateness_of_reason(unsigned reason);
 /* Return the sum of the positive parts. */
 double lateness_positive(const int64_t *parts);
 /* Return the largest positive part other than @but, or CAUSE_NONE if there is none. */
@@ -509,9 +525,13 @@ void blame_add(struct blame *s, const struct cause_parts *p, enum cause_kind dom
 /* Charge @lost, a part of the lost time, to @q. Return 0 or -ENOMEM. */
 int blame_culprit(struct blame *s, const struct culprit_env *env, const struct culprit *q,
 		  double lost);
-/* Fill @out, which is zeroed before the call. Return 0 or -ENOMEM. */
+/*
+ * Fill @out, which is zeroed before the call. @where is from places_words(), or NULL. Return 0 or
+ * -ENOMEM.
+ */
 int blame_out(const struct blame *s, const struct cause_env *env,
-	      const struct report_env *report_env, struct arena *a, struct report_cause *out);
+	      const struct report_env *report_env, const struct places_words *where,
+	      struct arena *a, struct report_cause *out);
 void blame_free(struct blame *s);
 /*
  * Add @from to @to, but not @from's stacks, because the process to which they belong is folded.
@@ -590,6 +610,8 @@ struct report_counter *counters_of(struct arena *a, const struct report_env *env
 
 /* verdict.c */
 void verdict_barrier(struct report_barrier *b);
+/* Return whether the waits of the barrier's threads differ by no more than chance explains. */
+bool verdict_alike(const struct report_barrier *b);
 /* Return true if most of the lost time is known to be caused by late threads with more work. */
 bool verdict_by_work(const struct report_barrier *b);
 /* Shares of a process's waits; NAN if it has no waits. */

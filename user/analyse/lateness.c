@@ -85,14 +85,24 @@ static void split_work(uint32_t counter, const struct model_member *l,
 	p->ns[CAUSE_WORK] = 0;
 }
 
+enum cause_kind lateness_of_reason(unsigned reason)
+{
+	static const enum cause_kind by_reason[MODEL_BLOCKED_REASONS] = {
+		[MODEL_BLOCKED_LOCK] = CAUSE_LOCK,
+		[MODEL_BLOCKED_IO] = CAUSE_IO,
+		[MODEL_BLOCKED_FAULT] = CAUSE_FAULT,
+		[MODEL_BLOCKED_SLEEP] = CAUSE_SLEEP,
+		[MODEL_BLOCKED_THROTTLED] = CAUSE_THROTTLED,
+		[MODEL_BLOCKED_OTHER] = CAUSE_OTHER,
+		[MODEL_BLOCKED_GIL] = CAUSE_GIL,
+	};
+
+	return reason < MODEL_BLOCKED_REASONS ? by_reason[reason] : CAUSE_NONE;
+}
+
 bool lateness_parts(uint32_t instructions, const struct model_member *l,
 		    const struct model_member *ref, struct cause_parts *p)
 {
-	static const enum cause_kind by_reason[] = {
-		[MODEL_BLOCKED_LOCK] = CAUSE_LOCK,	     [MODEL_BLOCKED_IO] = CAUSE_IO,
-		[MODEL_BLOCKED_FAULT] = CAUSE_FAULT,	     [MODEL_BLOCKED_SLEEP] = CAUSE_SLEEP,
-		[MODEL_BLOCKED_THROTTLED] = CAUSE_THROTTLED, [MODEL_BLOCKED_OTHER] = CAUSE_OTHER,
-	};
 	struct spent a, b;
 	unsigned i;
 
@@ -101,7 +111,7 @@ bool lateness_parts(uint32_t instructions, const struct model_member *l,
 	memset(p, 0, sizeof(*p));
 	p->lateness_ns = (int64_t)(l->arrive_ns - ref->arrive_ns);
 	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
-		p->ns[by_reason[i]] = (int64_t)(a.blocked[i] - b.blocked[i]);
+		p->ns[lateness_of_reason(i)] = (int64_t)(a.blocked[i] - b.blocked[i]);
 	p->ns[CAUSE_FAULT] = (int64_t)(a.fault - b.fault);
 	p->ns[CAUSE_CPU] = (int64_t)(a.runq - b.runq);
 	p->ns[CAUSE_STEAL] = (int64_t)(a.steal - b.steal);

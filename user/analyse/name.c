@@ -253,12 +253,27 @@ size_t name_cut(char *dst, size_t size)
 	return n + 3;
 }
 
-static const char *inlined_into(struct arena *a, const struct site_name *s)
+/*
+ * Return how many frames of a call site are shown. Functions of the C++ library around the
+ * program's own functions are left out: the library starts threads with them.
+ */
+static uint32_t shown_frames(const struct site_name *s)
+{
+	uint32_t n = s->nframes;
+
+	while (n > 1 && s->frames[n - 1].function &&
+	       function_name_of_cxx_library(s->frames[n - 1].function))
+		n--;
+	return n;
+}
+
+/* Return the functions into which the call was inlined, or NULL when out of memory. */
+static const char *inlined_into(struct arena *a, const struct site_name *s, uint32_t n)
 {
 	const char *chain = NULL, *f;
 	uint32_t i;
 
-	for (i = 1; i < s->nframes; i++) {
+	for (i = 1; i < n; i++) {
 		f = s->frames[i].function ? s->frames[i].function : "?";
 		chain = chain ? arena_printf(a, "%s" INLINED_ARROW "%s", chain, f)
 			      : arena_string(a, f);
@@ -283,6 +298,7 @@ static const char *copy(struct arena *a, const char *s, int *err)
 static int fill_callsite(struct arena *a, const struct site_name *s, struct report_callsite *out)
 {
 	const struct site_frame *f = s->nframes ? &s->frames[0] : NULL;
+	uint32_t n = shown_frames(s);
 	int err = 0;
 
 	if (f) {
@@ -293,8 +309,8 @@ static int fill_callsite(struct arena *a, const struct site_name *s, struct repo
 	out->module = copy(a, s->module, &err);
 	out->through = copy(a, s->through, &err);
 	out->offset = s->offset;
-	if (!err && f && s->nframes > 1) {
-		out->inlined = inlined_into(a, s);
+	if (!err && n > 1) {
+		out->inlined = inlined_into(a, s, n);
 		if (!out->inlined)
 			err = -ENOMEM;
 	}
@@ -310,13 +326,24 @@ int name_callsite(struct arena *a, const struct report_env *env, uint32_t site,
 	return s ? fill_callsite(a, s, out) : 0;
 }
 
-/* Cut out the middle of a name, because both ends are more important. */
+/*
+ * Shorten a name: leave out its first scopes, or else cut out its middle, because both ends are
+ * more important.
+ */
 static void elide(char *name, size_t limit)
 {
 	size_t len = strlen(name), from = limit / 2, to;
+	const char *inner = name;
 
 	if (len <= limit)
 		return;
+	while ((inner = function_name_inner(inner))) {
+		if (strlen(inner) + 3 > limit)
+			continue;
+		memmove(name + 3, inner, strlen(inner) + 1);
+		memset(name, '.', 3);
+		return;
+	}
 	to = len - (limit - from - 3);
 	while (from && ((uint8_t)name[from] & 0xc0) == 0x80)
 		from--;
@@ -370,23 +397,52 @@ static char *callsite_label(struct arena *a, const struct report_callsite *c)
 	if (!function || (c->inlined && !outer))
 		return NULL;
 	if (c->file && c->line && outer)
-		return arena_printf(a, "%s in %s %s:%u", function, outer, text_base_name(c->file),
+		return arena_printf(a, "%s%s in %s%s %s:%u", function, function_name_call(function),
+				    outer, function_name_call(outer), text_base_name(c->file),
 				    c->line);
 	if (c->file && c->line && c->function)
-		return arena_printf(a, "%s %s:%u", function, text_base_name(c->file), c->line);
+		return arena_printf(a, "%s%s %s:%u", function, function_name_call(function),
+				    text_base_name(c->file), c->line);
 	if (c->file && c->line)
 		return arena_printf(a, "%s:%u", text_base_name(c->file), c->line);
 	if (c->module && c->function)
-		return arena_printf(a, "%s %s+0x%llx", function, text_base_name(c->module),
-				    (unsigned long long)c->offset);
+		return arena_printf(a, "%s%s %s+0x%llx", function, function_name_call(function),
+				    text_base_name(c->module), (unsigned long long)c->offset);
 	if (c->module)
 		return arena_printf(a, "%s+0x%llx", text_base_name(c->module),
 				    (unsigned long long)c->offset);
 	return arena_printf(a, "0x%llx", (unsigned long long)c->offset);
 }
 
+/*
+ * Set *out to the number of call sites with labels that differ from @label, and from each other:
+ * one call in the source can be compiled into several. Return 0 or -ENOMEM.
+ */
+static int others(struct arena *a, const struct report_barrier *b, const char *label, uint32_t *out)
+{
+	struct hash seen = { 0 };
+	uint64_t key, value;
+	int err = hash_put(&seen, hash_string(TEXT_HASH_INIT, label), 1);
+
+	array_for_each (c, b->callsites + 1, b->ncallsites - 1) {
+		const char *other = err ? NULL : callsite_label(a, c);
+
+		if (!other) {
+			err = -ENOMEM;
+			break;
+		}
+		key = hash_string(TEXT_HASH_INIT, other);
+		if (!hash_get(&seen, key, &value))
+			err = hash_put(&seen, key, 1);
+	}
+	*out = (uint32_t)hash_count(&seen) - 1;
+	hash_free(&seen);
+	return err;
+}
+
 static char *label_of(struct arena *a, const struct report_barrier *b)
 {
+	uint32_t more = 0;
 	char *label;
 
 	if (b->name && b->name[0])
@@ -394,9 +450,9 @@ static char *label_of(struct arena *a, const struct report_barrier *b)
 	if (!b->ncallsites)
 		return arena_string(a, "other call sites");
 	label = callsite_label(a, &b->callsites[0]);
-	if (label && b->ncallsites > 1)
-		label = arena_printf(a, "%s and %u more", label, b->ncallsites - 1);
-	return label;
+	if (label && b->ncallsites > 1 && others(a, b, label, &more))
+		return NULL;
+	return label && more ? arena_printf(a, "%s and %u more", label, more) : label;
 }
 
 int report_site_label(const struct report_env *env, uint32_t site, char *out, size_t size)

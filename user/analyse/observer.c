@@ -338,6 +338,22 @@ int observer_mark(void *ctx, const struct model *model, uint32_t thread,
 			       name && name->label ? name->label : "?", mark);
 }
 
+int observer_sample(void *ctx, const struct model *model, uint32_t thread,
+		    const struct model_sample *sample)
+{
+	const struct observer *w = ctx;
+
+	return w->env->causes ? causes_sample(w->env->causes, model, thread, sample) : 0;
+}
+
+int observer_activity(void *ctx, const struct model *model, uint32_t thread,
+		      const struct model_activity *activity)
+{
+	const struct observer *w = ctx;
+
+	return w->env->causes ? causes_activity(w->env->causes, model, thread, activity) : 0;
+}
+
 void observer_on_folded(struct observer *w, observer_folded folded, void *ctx)
 {
 	w->folded = folded;

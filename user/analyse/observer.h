@@ -110,6 +110,10 @@ void observer_barrier(void *ctx, const struct model *model, uint32_t index,
 void observer_episode(void *ctx, const struct model *model, const struct model_episode *episode);
 int observer_mark(void *ctx, const struct model *model, uint32_t thread,
 		  const struct model_mark *mark);
+int observer_sample(void *ctx, const struct model *model, uint32_t thread,
+		    const struct model_sample *sample);
+int observer_activity(void *ctx, const struct model *model, uint32_t thread,
+		      const struct model_activity *activity);
 /* Callbacks for model_ops about processes that are folded into the sum of their program. */
 bool observer_may_fold(void *ctx, const struct model *model, uint32_t proc);
 void observer_barrier_folded(void *ctx, const struct model *model, uint32_t from, uint32_t into);

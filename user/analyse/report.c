@@ -4,6 +4,8 @@
 #include "analyse/conceptual.h"
 #include "analyse/hang_report.h"
 #include "analyse/internal.h"
+#include "analyse/activity.h"
+#include "analyse/places.h"
 #include "analyse/openmp.h"
 
 #include <errno.h>
@@ -18,6 +20,9 @@
 #include "base/number.h"
 #include "sbt/record.h"
 #include "sites/family.h"
+
+/* The phases of a thread may exceed those of its episodes by this factor: see barrier_least(). */
+#define LEAST_WITHIN 1.02
 
 struct build {
 	struct arena *arena;
@@ -197,13 +202,16 @@ static void barrier_longest(struct build *b, const struct model_barrier *mb,
 }
 
 /*
- * Set the cause of the barrier's late episodes, its delay costs, and the counters of its threads.
+ * Set the cause of the barrier's late episodes, where their additional work was, the delay costs,
+ * and the counters of its threads.
  */
 static int barrier_causes(struct build *b, const struct model_barrier *mb,
 			  struct report_barrier *out)
 {
 	const struct causes *causes = b->env->causes;
+	double weight[CAUSE_KINDS], lost, thread_ns;
 	struct model_sums sums = { 0 };
+	struct places_words where;
 	int err = 0;
 
 	array_for_each (t, mb->threads, mb->nthreads)
@@ -217,7 +225,44 @@ static int barrier_causes(struct build *b, const struct model_barrier *mb,
 	if (!mb->nested)
 		delay_of(causes_delay(causes), out->index, &out->delay_direct_ns,
 			 &out->delay_passed_ns);
-	return causes_site(causes, out->index, b->arena, &out->cause);
+	causes_weights(causes, out->index, weight, &lost, &thread_ns);
+	/* In a balanced barrier, chance decides which thread is late, and where it was. */
+	if (lost >= VERDICT_LITTLE * thread_ns)
+		err = places_of(causes_places(causes), out->index, verdict_alike(out), b->env,
+				b->arena, &out->places);
+	if (!err && b->env->functions)
+		err = places_functions(causes_places(causes), out->index, b->env, b->arena,
+				       &out->functions, &out->nfunctions);
+	if (err)
+		return err;
+	places_words(&out->places, &where);
+	return causes_site(causes, out->index, b->arena, &where, &out->cause);
+}
+
+/*
+ * Set the times that the phases need at least, by the work of the threads on CPUs. This is known if
+ * the same threads cross the barrier in all episodes, and if the phases of each of them are the
+ * phases of the episodes.
+ */
+static void barrier_least(const struct report_env *env, struct report_barrier *out)
+{
+	uint64_t sum = 0, most = 0, phases = out->phase_ns.n ? out->phase_ns.sum : 0, even;
+	uint32_t at_once = out->participants < env->ncpus ? out->participants : env->ncpus;
+
+	if (!at_once || out->nthreads != out->participants)
+		return;
+	array_for_each (t, out->threads, out->nthreads) {
+		uint64_t ns = t->parts.oncpu_ns;
+
+		if (ns == REPORT_UNKNOWN || t->work_ns == REPORT_UNKNOWN ||
+		    (double)t->work_ns + (double)t->wait_ns > LEAST_WITHIN * (double)phases)
+			return;
+		sum += ns;
+		most = ns > most ? ns : most;
+	}
+	even = sum / at_once;
+	out->cpu_even_ns = even;
+	out->cpu_least_ns = even > most ? even : most;
 }
 
 static bool has_tasks(const struct build *b, const struct model_proc *p)
@@ -260,6 +305,7 @@ static int barrier_fill(struct build *b, uint32_t index, struct report_barrier *
 	out->release_share = at_most_one(share_of((double)mb->release.sum, (double)time));
 	efficiency_barrier(mb, b->position, b->scratch, &out->load_balance, &out->serialisation);
 	barrier_longest(b, mb, out);
+	barrier_least(b->env, out);
 	err = barrier_causes(b, mb, out);
 	if (!err)
 		verdict_barrier(out);
@@ -301,6 +347,8 @@ static int build_barriers(struct build *b)
 	for (i = 0; i < n && !err; i++)
 		if (model_barrier(b->model, i)->proc != MODEL_NONE)
 			err = barrier_fill(b, i, &out->barriers[out->nbarriers++]);
+	if (!err)
+		err = name_tell_apart(out->barriers, out->nbarriers);
 	if (!err)
 		qsort(out->barriers, out->nbarriers, sizeof(*out->barriers), barrier_cmp);
 	return err;
@@ -513,13 +561,25 @@ uint64_t report_time(const struct report_env *env, uint64_t threads_ns, uint64_t
 	return threads_ns < cpus_ns ? threads_ns : cpus_ns;
 }
 
+/* Return the time that the samples of a process took, ns. */
+static double sampling_cost(const struct report_env *env, uint32_t proc)
+{
+	const struct report_sampling *s = &env->sampling;
+	uint64_t n = env->causes ? causes_samples(env->causes, proc) : 0;
+
+	return n && s->samples && s->samples != REPORT_UNKNOWN
+		       ? (double)n * (double)s->cost_ns / (double)s->samples
+		       : 0;
+}
+
 static void process_cost(struct build *b, const struct model_proc *p,
 			 const struct model_sums *spent, struct report_process *out)
 {
 	const struct report_env *env = b->env;
 	double price = env->crossing_cost ? env->crossing_cost(env->ctx, p) : env->crossing_cost_ns;
 	uint64_t hits = out->crossings + conceptual_marks(env->conceptual, out->index);
-	double cost = report_cost(env, price, hits, spent, report_members(p));
+	double cost = report_cost(env, price, hits, spent, report_members(p)) +
+		      sampling_cost(env, out->index);
 	uint64_t time = out->outside_ns;
 
 	out->looks = env->looks ? env->looks(env->ctx, p, &out->paused_ns) : 0;
@@ -887,6 +947,27 @@ out:
 
 /* --- the complete report --------------------------------------------------------------------- */
 
+/* List the places of all barriers. */
+static int build_places(struct build *b)
+{
+	struct report *out = b->out;
+	uint32_t n = 0;
+
+	array_for_each (barrier, out->barriers, out->nbarriers)
+		n += barrier->places.n;
+	out->places = arena_alloc(b->arena, (n + 1) * sizeof(*out->places));
+	if (!out->places)
+		return -ENOMEM;
+	array_for_each (barrier, out->barriers, out->nbarriers) {
+		array_for_each (place, barrier->places.places, barrier->places.n) {
+			place->barrier = barrier->id;
+			place->pid = barrier->pid;
+			out->places[out->nplaces++] = *place;
+		}
+	}
+	return 0;
+}
+
 static int build_losses(struct build *b)
 {
 	const struct report_env *env = b->env;
@@ -1003,6 +1084,10 @@ int report_build(const struct model *model, const struct report_env *env, struct
 		.switch_cost_ns = env->switch_cost_ns,
 		.switches_cost_ns = env->switches_cost_ns,
 		.rested_ns = env->rested_ns,
+		.sampling = env->sampling,
+		.samples_outside = env->causes && env->sampling.samples != REPORT_UNKNOWN
+					   ? places_left(causes_places(env->causes))
+					   : REPORT_UNKNOWN,
 		.tracer_cpu_ns = env->tracer_cpu_ns,
 		.for_all = env->for_all,
 		.accounted = env->causes != NULL,
@@ -1010,6 +1095,7 @@ int report_build(const struct model *model, const struct report_env *env, struct
 		.left_out = env->left_out,
 		.remarks = env->remarks,
 		.nremarks = env->nremarks,
+		.ncpus = env->ncpus,
 	};
 	b.arena = arena_new();
 	if (!b.arena)
@@ -1022,6 +1108,11 @@ int report_build(const struct model *model, const struct report_env *env, struct
 		err = build_processes(&b);
 	if (!err)
 		err = build_barriers(&b);
+	if (!err)
+		err = build_places(&b);
+	if (!err && env->causes && !out->nbarriers)
+		err = activities_report(causes_activities(env->causes), causes_places(env->causes),
+					env, b.arena, out);
 	if (!err)
 		err = build_phases(&b);
 	if (!err && env->conceptual)
@@ -1039,9 +1130,10 @@ int report_build(const struct model *model, const struct report_env *env, struct
 	out->waits_unseen = has_remark(out, "untraced");
 	out->complete = out->lossless && !has_remark(out, "unread") && !has_remark(out, "copied") &&
 			!has_remark(out, "ranks_gone") && !has_remark(out, "trapped") &&
-			!has_remark(out, "regions_unseen") && !out->ndetached &&
-			!out->ndetached_parts && !out->unmet && !out->arrivals_unseen &&
-			!out->left_out && !out->ntasks && !out->nuntraced && !out->waits_unseen;
+			!has_remark(out, "regions_unseen") && !has_remark(out, "runtime_unseen") &&
+			!out->ndetached && !out->ndetached_parts && !out->unmet &&
+			!out->arrivals_unseen && !out->left_out && !out->ntasks &&
+			!out->nuntraced && !out->waits_unseen;
 	if (err)
 		report_free(out);
 	return err;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/remark.h"
+#include "analyse/batches.h"
 #include "model/model.h"
 #include "sites/site.h"
 
@@ -105,6 +106,116 @@ struct report_cause {
 	char text[768]; /* one sentence; "" if none */
 	uint32_t nframes; /* user stack of the longest block, innermost frame first */
 	const struct report_callsite *frames;
+};
+
+enum report_place_kind {
+	REPORT_PLACE_WORK, /* late threads spent more time there, outside barriers */
+	REPORT_PLACE_SPIN, /* threads spun there, inside the barrier */
+};
+
+/*
+ * A function in which late threads spent significantly more time on a CPU than the threads with
+ * which they are compared, or in which threads spun in a barrier (analyse/places.h). Times are sums
+ * over the late episodes (spinning: over all episodes), in ns, estimated from samples.
+ */
+struct report_place {
+	const char *barrier; /* report_barrier.id */
+	uint32_t pid;
+	enum report_place_kind kind;
+	/*
+	 * The innermost function of the program's own code, or NULL; the line with the largest
+	 * difference; `offset` is one position in the module, for code without names.
+	 */
+	const char *function, *file, *module;
+	uint32_t line;
+	uint64_t offset;
+	const char *callee; /* a function that it called, where samples fell; NULL: none */
+	/* reference_ns is REPORT_UNKNOWN for spinning */
+	uint64_t last_ns, reference_ns;
+	int64_t low_ns, high_ns; /* 95 % interval of last_ns - reference_ns */
+	uint64_t samples; /* number of samples at this place */
+	uint64_t episodes; /* episodes that were compared: late ones, or for spinning all */
+	/*
+	 * all time on a CPU of the last arrivers and of the references in these episodes, of which
+	 * last_ns and reference_ns are parts
+	 */
+	uint64_t oncpu_last_ns, oncpu_reference_ns;
+	uint32_t nstack; /* the most frequent stack, innermost frame first */
+	const struct report_callsite *stack;
+};
+
+/*
+ * A function in which threads were on a CPU in the phases that end at a barrier. The time is
+ * estimated from samples. The batches are 16 groups of episodes: episode i is in group i modulo 16.
+ */
+struct report_function {
+	const char *function, *file; /* untrusted */
+	double oncpu_ns;
+	uint64_t samples;
+	struct batches_times batches;
+};
+
+struct report_places {
+	uint32_t n;
+	bool alike; /* chance explains which thread is late: see places_of() */
+	struct report_place *places; /* NULL if the barrier has no samples */
+	uint64_t late; /* number of late episodes that were compared */
+	/* time on a CPU of the last arrivers and of the references in these episodes, ns */
+	uint64_t last_ns, reference_ns;
+	uint64_t spin_ns; /* time on a CPU inside the barrier, all threads, ns */
+	uint64_t samples; /* of last arrivers and references */
+};
+
+/* A function in which a thread was on a CPU, and its share in the thread's samples. */
+struct report_activity_function {
+	struct report_callsite where;
+	double share;
+};
+
+/* A thread that ended waits of another thread. */
+struct report_waker {
+	uint32_t tid;
+	uint64_t waits, wait_ns;
+};
+
+/*
+ * Waits of a thread at one place, for conditions and not for locks, that other threads of the
+ * process ended.
+ */
+struct report_woken {
+	struct report_callsite where; /* without function and module: unknown */
+	uint64_t waits, wait_ns;
+	uint32_t nby;
+	struct report_waker *by; /* most waits first */
+};
+
+#define REPORT_ACTIVITIES 64 /* maximum number of threads with an activity */
+
+/* What a thread did that crossed no barrier. Times in ns. */
+struct report_activity {
+	uint32_t pid, tid;
+	const char *comm; /* "" unknown */
+	uint64_t elapsed_ns; /* from its start or that of tracing to its end or that of tracing */
+	struct report_parts parts; /* of elapsed_ns */
+	uint64_t samples;
+	uint32_t nfunctions;
+	struct report_activity_function *functions; /* most frequent first */
+	uint64_t wait_ns; /* its longest wait; 0: none */
+	uint8_t wait_reason; /* enum model_blocked */
+	uint32_t nframes; /* stack of this wait, innermost frame first */
+	const struct report_callsite *frames;
+	uint32_t nwoken; /* longest waits first */
+	struct report_woken *woken;
+	uint64_t woken_more; /* number of such waits that are not in `woken` */
+	/* number of threads that ended waits in woken[0], and of which this thread ended waits */
+	uint32_t partners;
+};
+
+/* Samples of threads on a CPU. All are REPORT_UNKNOWN if none were taken. */
+struct report_sampling {
+	uint64_t samples; /* taken or lost */
+	uint64_t lost; /* not stored, because the reader was late */
+	uint64_t cost_ns; /* time that taking them took, in the kernel */
 };
 
 /* One thread at one barrier, or one thread of a process, over all episodes. */
@@ -199,8 +310,9 @@ struct report_barrier {
 	uint32_t line;
 	uint64_t offset;
 	/*
-	 * The barrier in text output: its name, or function file:line, or module+0xoffset.
-	 * Printable.
+	 * The barrier in text output: its name, or function file:line, or module+0xoffset. In a
+	 * report, what distinguishes it from others of its process follows in parentheses if their
+	 * labels would be the same. Printable.
 	 */
 	char label[192];
 	char object[128]; /* the symbol or the address of the object */
@@ -221,6 +333,11 @@ struct report_barrier {
 	struct report_times phase_ns, barrier_ns, wait_ns, release_ns;
 	uint64_t lost_ns; /* sum of all waits */
 	uint64_t gain_ns; /* potential gain: lost / members */
+	/*
+	 * Time that the phases need at least, ns, because of their work on the CPUs of the machine:
+	 * with the work divided evenly, and as it is divided. 0 if unknown.
+	 */
+	uint64_t cpu_even_ns, cpu_least_ns;
 	double share; /* phase time over the process's elapsed time */
 	/*
 	 * Share of the thread time in the barrier's phases that is lost to waiting: lost / (phase
@@ -241,6 +358,9 @@ struct report_barrier {
 	char verdict[640]; /* one sentence */
 	char advice[256]; /* one sentence; "" if none */
 	struct report_cause cause; /* over all episodes, weighted by lost time */
+	struct report_places places; /* where the late threads spent more time on a CPU */
+	uint32_t nfunctions; /* only with report_env.functions */
+	struct report_function *functions; /* most time first */
 	/*
 	 * Waits at any barrier that began as an imbalance in phases that end at this barrier (delay
 	 * costs): direct waits, and waits passed on by threads that were delayed themselves.
@@ -346,6 +466,17 @@ struct report_process {
 	enum report_pattern pattern;
 	char verdict[640], advice[256];
 	/*
+	 * Length of the beginning of `verdict` that says how much is lost and where. The rest is
+	 * about single threads. 0: the verdict cannot be divided.
+	 */
+	uint16_t verdict_head;
+	/*
+	 * The largest OpenMP loss: its share of the threads' time, words that continue "... is
+	 * lost", and advice. The strings are NULL if waits for late threads are the largest loss.
+	 */
+	double openmp_lost;
+	const char *openmp_where, *openmp_advice;
+	/*
 	 * Untraced functions that its code calls and in which it may wait: "MPI_Recv and MPI_Send".
 	 * Waiting in them counts as work, so the efficiencies are upper limits. NULL if none. For a
 	 * group, the functions of one of its processes.
@@ -442,6 +573,7 @@ struct report_finding {
 	uint32_t pid; /* 0 for the machine */
 	double figure; /* the number in the sentence */
 	char text[768];
+	const char *advice; /* a sentence with numbers of this finding; NULL: none */
 };
 
 /* A requested counter that is not available. */
@@ -483,6 +615,11 @@ struct report {
 	struct report_barrier *barriers; /* ordered by lost time, the largest first */
 	uint32_t nphases;
 	struct report_phase *phases; /* ordered by time, the longest first */
+	uint32_t nactivities;
+	struct report_activity *activities; /* only if no barrier was crossed */
+	uint64_t activities_more; /* number of further threads that crossed no barrier */
+	uint32_t nplaces;
+	struct report_place *places; /* of all barriers, in the order of the barriers */
 	uint32_t nconceptuals;
 	/* in the order of the user's options, then by process */
 	struct report_conceptual *conceptuals;
@@ -494,6 +631,7 @@ struct report {
 	struct report_loss *losses; /* every cause, including causes with count 0 */
 	uint32_t nuncounted;
 	struct report_uncounted *uncounted;
+	uint32_t ncpus; /* number of online CPUs; 0 if unknown */
 	uint32_t nhangs;
 	const struct report_hang *hangs; /* hangs that have not ended; not owned */
 	uint32_t nremarks;
@@ -515,6 +653,12 @@ struct report {
 	double crossing_cost_ns;
 	double switch_cost_ns; /* as in report_env */
 	uint64_t switches_cost_ns, rested_ns; /* as in report_env */
+	struct report_sampling sampling;
+	/*
+	 * samples in no phase of a complete episode, and samples with an unknown stack;
+	 * REPORT_UNKNOWN if none were taken
+	 */
+	uint64_t samples_outside;
 	uint64_t tracer_cpu_ns; /* CPU time of sbt-trace itself, ns; REPORT_UNKNOWN if unknown */
 	bool for_all; /* the probes are in every process that runs the probed files */
 	/* thread time was accounted for, so page faults cost more in every process */
@@ -596,6 +740,7 @@ struct report_env {
 	 * because the threads switched too often. REPORT_UNKNOWN if unknown.
 	 */
 	uint64_t switches_cost_ns, rested_ns;
+	struct report_sampling sampling;
 	uint64_t tracer_cpu_ns;
 	bool for_all; /* the probes of barriers are in every process that runs the probed files */
 	uint64_t produced, consumed;
@@ -608,6 +753,7 @@ struct report_env {
 	const struct remark *remarks; /* must outlive the report */
 	uint32_t nremarks;
 	struct causes *causes; /* analyse/cause.h; NULL if no causes were recorded */
+	bool functions; /* also fill report_barrier.functions */
 	/* analyse/conceptual.h; NULL if there are no conceptual phases */
 	struct conceptual *conceptual;
 	struct openmp *openmp; /* analyse/openmp.h; NULL if no OpenMP teams were recorded */
@@ -640,6 +786,29 @@ struct report_counter report_counter(const char *name, uint64_t value, uint64_t 
  * and only least and inside_least are added up.
  */
 void report_counter_add(struct report_counter *sum, const struct report_counter *c);
+
+/*
+ * Return how much shorter the run can become, at most, if the cause of the lost time at the barrier
+ * goes away, in ns. For more work of some threads, if it is at least a part of the cause, and for
+ * unknown causes, this is the gain of a perfectly even distribution. For another cause, it is the
+ * cause's share of the barrier times. For an expensive barrier, it is the time in which its threads
+ * are released. The gain is never more than the time of the phases, less the time that their work
+ * needs on the CPUs (unless the cause is on a CPU itself). Return REPORT_UNKNOWN if little is lost,
+ * or if too little is known.
+ */
+uint64_t report_gain(const struct report_barrier *barrier);
+
+/*
+ * Return what report_gain() assumes, as words that follow the gain: "with equal work". @on_cpu: set
+ * to whether the gain comes from less work on CPUs; may be NULL.
+ */
+const char *report_gain_basis(const struct report_barrier *barrier, bool *on_cpu);
+
+/*
+ * Return true if the threads that leave the barrier are known to wait for a CPU for at least half
+ * of the time that they need to leave it. The barrier itself is then not expensive.
+ */
+bool report_released_without_cpu(const struct report_barrier *barrier);
 
 /* Return the mean number of threads in an episode of the process. */
 uint32_t report_members(const struct model_proc *p);

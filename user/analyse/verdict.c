@@ -12,6 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * If one barrier has at least this share of a process's lost time, the sentences about that barrier
+ * say which threads are late.
+ */
+#define VERDICT_ALL_AT_ONE 0.9
+
 struct text {
 	char *buf;
 	size_t size, n;
@@ -277,6 +283,11 @@ static bool alike(struct team team)
 	return same;
 }
 
+bool verdict_alike(const struct report_barrier *b)
+{
+	return alike(team_at(b));
+}
+
 static void add_group(struct text *t, const struct waiter *w, uint32_t n, uint32_t *numbers,
 		      const char *verb)
 {
@@ -372,6 +383,12 @@ static const char *advice(enum report_pattern pattern)
 	return "";
 }
 
+#define ADVICE_CPU_AND_WORK                                                                \
+	"The late threads have more work, and they also wait for a CPU: redistribute the " \
+	"work, and keep other tasks off their CPUs or use fewer threads."
+#define ADVICE_RELEASED                                                                   \
+	"The released threads wait for a CPU, so the barrier itself is not the problem: " \
+	"use no more threads than CPUs, and keep other tasks off their CPUs."
 #define ADVICE_AWAIT "The late threads wait inside the phase for another thread, which "
 
 /*
@@ -393,6 +410,9 @@ static const char *await_advice(enum model_doing doing)
 	case MODEL_DOING_BLOCKED + MODEL_BLOCKED_LOCK:
 		return ADVICE_AWAIT "waits for a lock or a third thread: look at the lock's "
 				    "holder, or at the third thread.";
+	case MODEL_DOING_BLOCKED + MODEL_BLOCKED_GIL:
+		return ADVICE_AWAIT "waits for the GIL of Python: do the work that holds it in "
+				    "another process, or in code that releases it.";
 	case MODEL_DOING_BLOCKED + MODEL_BLOCKED_IO:
 		return ADVICE_AWAIT "waits for I/O: start the I/O earlier, or look at the "
 				    "thread at the other end.";
@@ -435,6 +455,9 @@ static const char *cause_advice(const struct report_cause *cause)
 		  "The late threads lack a CPU, so redistributing the work will not help: use "
 		  "fewer threads, or keep other tasks off their CPUs (affinity, priority)." },
 		{ CAUSE_LOCK, "Hold the lock for less time, or split the data that it protects." },
+		{ CAUSE_GIL,
+		  "Only one thread of a Python process executes Python code at a time: do the "
+		  "work that holds the GIL in another process, or in code that releases it." },
 		{ CAUSE_IO, "Move the input and output out of the phase: before it, after it, or "
 			    "to a separate thread." },
 		{ CAUSE_FAULT, "Prepare the memory beforehand: allocate once and reuse it, touch "
@@ -582,6 +605,43 @@ static bool by_turns(const struct report_barrier *b)
 	return turns > b->lost_ns;
 }
 
+bool report_released_without_cpu(const struct report_barrier *b)
+{
+	double waited = 0, spun = 0, half = 0.5 * b->release_ns.sum;
+
+	if (!b->release_ns.n)
+		return false;
+	/*
+	 * A thread that spins can lose its CPU before the release as well. Such waits cannot be
+	 * distinguished from waits after the release.
+	 */
+	array_for_each (t, b->threads, b->nthreads) {
+		waited += t->parts.late_ns == REPORT_UNKNOWN ? 0 : (double)t->parts.late_ns;
+		spun += t->parts.spin_ns == REPORT_UNKNOWN ? 0 : (double)t->parts.spin_ns;
+	}
+	return waited >= half && spun < half;
+}
+
+static int64_t part_of(const struct report_cause *cause, enum cause_kind kind)
+{
+	array_for_each (part, cause->parts, cause->nparts)
+		if (!strcmp(part->name, cause_name(kind)))
+			return part->ns;
+	return 0;
+}
+
+/*
+ * Return true if the late threads mainly wait for a CPU, but nearly as much of their lateness is
+ * more work, and they are the same threads each time.
+ */
+static bool has_more_work(const struct report_barrier *b)
+{
+	int64_t work = part_of(&b->cause, CAUSE_WORK) + part_of(&b->cause, CAUSE_MORE_WORK);
+
+	return b->pattern == REPORT_STATIC && cause_is(&b->cause, CAUSE_CPU) &&
+	       2 * work >= part_of(&b->cause, CAUSE_CPU);
+}
+
 static const char *advice_unmet(const struct report_barrier *b)
 {
 	return b->summed ? "Trace without --aggregate."
@@ -615,8 +675,10 @@ void verdict_barrier(struct report_barrier *b)
 		break;
 	case REPORT_COSTLY:
 		add(&t,
-		    "The barrier itself takes %d %% of phase time (%.1f \xc2\xb5s per crossing "
+		    "%s takes %d %% of phase time (%.1f \xc2\xb5s per crossing "
 		    "after the last arrival), waiting for other threads takes %d %%",
+		    report_released_without_cpu(b) ? "Waiting for a CPU to leave the barrier"
+						   : "The barrier itself",
 		    release, b->release_ns.mean / 1000, lost);
 		break;
 	case REPORT_STATIC:
@@ -656,7 +718,9 @@ void verdict_barrier(struct report_barrier *b)
 	snprintf(b->advice, sizeof(b->advice), "%s",
 		 !b->episodes			      ? (b->unmet ? advice_unmet(b) : "")
 		 : lost_time && by_turns(b)	      ? ADVICE_TURNS
+		 : lost_time && has_more_work(b)      ? ADVICE_CPU_AND_WORK
 		 : lost_time && by_another(&b->cause) ? cause_advice(&b->cause)
+		 : b->pattern == REPORT_COSTLY && report_released_without_cpu(b) ? ADVICE_RELEASED
 		 : lost_time && fleeting ? "Some of the threads in a team have more work than the "
 					   "others: divide the work of each team more evenly, or "
 					   "schedule it dynamically."
@@ -712,7 +776,8 @@ static enum report_pattern process_pattern(const struct report_process *p, doubl
 		return REPORT_BALANCED;
 	if (p->processes > 1)
 		return transfer_share(p) > waiting_share(p) ? REPORT_COSTLY : REPORT_SUM_ONLY;
-	if (transfer_share(p) > imbalance)
+	/* A thread that leaves a barrier late may be awaited at the next: both shares have this. */
+	if (transfer_share(p) > fmax(imbalance, waiting_share(p)))
 		return REPORT_COSTLY;
 	if (!(fixed >= 0.5) && alike(team_of(p)))
 		return REPORT_ROTATING;
@@ -726,7 +791,7 @@ static void add_where(struct text *t, const struct report_barrier *top, double s
 		return;
 	if (share >= 0.995)
 		add(t, ", all at %s", top->label);
-	else if (share >= 0.9)
+	else if (share >= VERDICT_ALL_AT_ONE)
 		add(t, ", nearly all at %s", top->label);
 	else
 		add(t, ", %d %% of that at %s", text_percent(share), top->label);
@@ -862,7 +927,10 @@ static double openmp_loss(const struct report_openmp_losses *l, const struct ope
 	return *(const double *)loss;
 }
 
-/* If one OpenMP loss exceeds all other losses, write its verdict. Otherwise return false. */
+/*
+ * If one OpenMP loss exceeds all other losses, write its verdict. Otherwise, or if there are too
+ * few episodes for a verdict, return false.
+ */
 static bool verdict_openmp(struct report_process *p, struct text *t)
 {
 	const struct openmp_verdict *v = NULL;
@@ -870,7 +938,7 @@ static bool verdict_openmp(struct report_process *p, struct text *t)
 	double largest;
 	size_t i;
 
-	if (p->pattern == REPORT_FEW || !report_openmp_losses(p, &l))
+	if (!report_openmp_losses(p, &l))
 		return false;
 	/* fmax() ignores NAN (unknown) */
 	largest = fmax(fmax(l.start, l.turns), fmax(l.serial, l.runtime));
@@ -882,8 +950,13 @@ static bool verdict_openmp(struct report_process *p, struct text *t)
 	}
 	if (!v)
 		return false;
+	p->openmp_lost = openmp_loss(&l, v);
+	p->openmp_where = v->where;
+	p->openmp_advice = v->advice;
+	if (p->pattern == REPORT_FEW)
+		return false;
 	p->pattern = v->pattern;
-	add(t, "%d %% of thread time is lost %s", text_percent(openmp_loss(&l, v)), v->where);
+	add(t, "%d %% of thread time is lost %s", text_percent(p->openmp_lost), v->where);
 	if (v->loss != offsetof(struct report_openmp_losses, serial))
 		add(t, v->sentence ? ". %d %% is lost in serial parts" : ", %d %% in serial parts",
 		    text_percent(l.serial));
@@ -911,7 +984,7 @@ static void verdict_unseen(const struct report_process *p, struct text *t)
 }
 
 /* @work: most of the time is lost at barriers where the late threads have more work. */
-static void verdict_pattern(const struct report_process *p, const struct report_barrier *top,
+static void verdict_pattern(struct report_process *p, const struct report_barrier *top,
 			    double share, bool work, struct text *t)
 {
 	switch (p->pattern) {
@@ -945,13 +1018,10 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 			add(t, ", including waits in %s", p->untraced);
 		break;
 	case REPORT_COSTLY:
-		add(t, "%d %% of thread time goes into the barriers themselves, more than is lost ",
-		    text_percent(transfer_share(p)));
-		if (p->processes > 1)
-			add(t, "waiting for other threads (%d %%)", text_percent(waiting_share(p)));
-		else
-			add(t, "to imbalance (%d %%)",
-			    text_percent(p->lost_static + rotating_share(p)));
+		add(t,
+		    "%d %% of thread time goes into the barriers themselves, more than is lost "
+		    "waiting for other threads (%d %%)",
+		    text_percent(transfer_share(p)), text_percent(waiting_share(p)));
 		break;
 	case REPORT_SUM_ONLY:
 		add_lost(t, p, top, share);
@@ -965,21 +1035,25 @@ static void verdict_pattern(const struct report_process *p, const struct report_
 		break;
 	case REPORT_STATIC:
 		add_lost(t, p, top, share);
+		p->verdict_head = share >= VERDICT_ALL_AT_ONE ? (uint16_t)t->n : 0;
 		add(t, ": the same %s %s",
 		    follow_each_other(p)
 			    ? "positions (slots that several threads fill one after another)"
 			    : "threads",
 		    work ? "always have more work" : "always arrive late");
+		p->verdict_head = p->verdict_head ? p->verdict_head : (uint16_t)t->n;
 		add_idlers(t, team_of(p), "");
 		break;
 	case REPORT_MIXED_LOSS:
 		add_lost(t, p, top, share);
+		p->verdict_head = share >= VERDICT_ALL_AT_ONE ? (uint16_t)t->n : 0;
 		if (p->by_barrier) {
 			add(t, ": each barrier has its own late threads, which do not change");
 			break;
 		}
 		add(t, ": some threads %s, and the late threads change as well",
 		    work ? "have more work" : "arrive late more often than others");
+		p->verdict_head = p->verdict_head ? p->verdict_head : (uint16_t)t->n;
 		add_idlers(t, team_of(p), "");
 		break;
 	}
@@ -1045,8 +1119,11 @@ static void classify_process(struct report_process *p, const struct report_barri
 	if (t.n && t.buf[t.n - 1] != '.')
 		add(&t, ".");
 	snprintf(p->advice, sizeof(p->advice), "%s",
-		 most && *most->advice && p->pattern != REPORT_COSTLY && p->pattern != REPORT_FEW &&
-				 p->pattern != REPORT_BALANCED && by_another(&most->cause)
+		 most && p->pattern == REPORT_COSTLY && most->pattern == REPORT_COSTLY
+			 ? most->advice
+		 : most && *most->advice && p->pattern != REPORT_COSTLY &&
+				 p->pattern != REPORT_FEW && p->pattern != REPORT_BALANCED &&
+				 by_another(&most->cause)
 			 ? most->advice
 		 : !p->episodes	 ? ""
 		 : p->by_barrier ? "Redistribute the work of each phase: see the barriers, each of "
@@ -1064,6 +1141,80 @@ static void verdict_late(struct report_process *p)
 				"the first recorded crossing."
 			      : "The first crossings of some of its processes were not recorded: "
 				"these processes count from their first recorded crossing.");
+}
+
+/* Return true if the gain is that of another cause than more work. */
+static bool gain_of_cause(const struct report_barrier *b)
+{
+	return by_another(&b->cause) && !has_more_work(b) && isfinite(b->cause.share);
+}
+
+/* Return the gain at most, from the time of the phases and from the work in them, in ns. */
+static uint64_t most_gain(const struct report_barrier *b)
+{
+	uint64_t least = b->cpu_even_ns;
+	bool on_cpu;
+
+	report_gain_basis(b, &on_cpu);
+	if (!b->phase_ns.n)
+		return UINT64_MAX;
+	if (b->pattern == REPORT_COSTLY || gain_of_cause(b))
+		least = b->cpu_least_ns;
+	return on_cpu ? b->phase_ns.sum : number_less(b->phase_ns.sum, least);
+}
+
+uint64_t report_gain(const struct report_barrier *b)
+{
+	uint64_t gain = b->gain_ns, most;
+
+	if (b->pattern == REPORT_COSTLY) {
+		if (!b->participants || !b->release_ns.n)
+			return REPORT_UNKNOWN;
+		gain = b->release_ns.sum / b->participants;
+	} else if (b->pattern == REPORT_BALANCED || b->pattern == REPORT_TASKS ||
+		   !b->barrier_ns.n) {
+		return REPORT_UNKNOWN;
+	} else if (gain_of_cause(b)) {
+		gain = number_whole(b->cause.share * (double)b->barrier_ns.sum);
+	}
+	most = most_gain(b);
+	return gain < most ? gain : most;
+}
+
+const char *report_gain_basis(const struct report_barrier *b, bool *on_cpu)
+{
+	/* Indexed by enum cause_kind. */
+	static const char *const bases[CAUSE_KINDS] = {
+		[CAUSE_SLOWER_WORK] = "at the speed of the other threads",
+		[CAUSE_CPU] = "without the extra waits for a CPU",
+		[CAUSE_LOCK] = "without the extra waits for this lock",
+		[CAUSE_GIL] = "without the extra waits for the GIL",
+		[CAUSE_IO] = "without the extra waits for I/O",
+		[CAUSE_FAULT] = "without the extra page faults",
+		[CAUSE_SLEEP] = "without the extra sleep",
+		[CAUSE_THROTTLED] = "without the CPU quota",
+		[CAUSE_STEAL] = "without the steal time",
+		[CAUSE_OTHER] = "without this wait",
+		[CAUSE_RELEASED_LATE] = "without the late release",
+	};
+	const struct report_cause *c = &b->cause;
+	bool of_cause = b->pattern != REPORT_COSTLY && gain_of_cause(b);
+
+	if (on_cpu)
+		*on_cpu = of_cause && (cause_is(c, CAUSE_FAULT) || cause_is(c, CAUSE_SLOWER_WORK));
+	if (b->pattern == REPORT_COSTLY)
+		return "if threads left it at once";
+	if (of_cause && await_thread(c))
+		return "without this wait for another thread";
+	if (of_cause && cause_is(c, CAUSE_LOCK) && c->waited != WAITED_LOCK)
+		return "without this wait";
+	if (of_cause && cause_is(c, CAUSE_RELEASED_LATE) && c->waited == WAITED_ELSEWHERE)
+		return "if the other episodes ended earlier";
+	if (of_cause && bases[c->dominant->kind])
+		return bases[c->dominant->kind];
+	if (c->dominant && (cause_is(c, CAUSE_WORK) || cause_is(c, CAUSE_MORE_WORK)))
+		return "with equal work";
+	return "if all threads arrived together";
 }
 
 void verdict_process(struct report_process *p, const struct report_barrier *top,

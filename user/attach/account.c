@@ -26,6 +26,8 @@ void account_prepare(struct attach *a, uint32_t max_threads)
 
 	bpf_program__set_autoload(skel->progs.on_switch, a->account);
 	bpf_program__set_autoload(skel->progs.on_waking, a->account);
+	/* Without discovery, no interpreter is looked for: a->joins. */
+	bpf_program__set_autoload(skel->progs.python_switch, a->account && !a->joins);
 	bpf_program__set_autoload(skel->progs.join_switch, !a->account && a->joins);
 	bpf_program__set_autoload(skel->progs.join_waking, !a->account && a->joins);
 	bpf_program__set_autoload(skel->progs.on_fault, a->account);
@@ -356,9 +358,9 @@ void attach_each_tail(const struct attach *a, uint64_t end_ns,
 	uint32_t i;
 
 	for (i = 0; a->accounts && i < a->nthreads; i++) {
-		/* A thread inside a barrier, or without crossings, has no tail. */
+		/* A thread inside a barrier has no tail. */
 		if (!a->threads[i].tid || a->accounts[i].tid != a->threads[i].tid ||
-		    !a->threads[i].seq || a->threads[i].arrive_ns || a->accounts[i].inside)
+		    a->threads[i].arrive_ns || a->accounts[i].inside)
 			continue;
 		tail_fill(a, i, end_ns, &tail);
 		each(ctx, &tail);
@@ -397,6 +399,11 @@ int attach_mapping_name(const struct attach *a, uint32_t tgid, uint64_t addr,
 
 	out->name[sizeof(out->name) - 1] = '\0';
 	return err;
+}
+
+int attach_wakers(const struct attach *a, uint32_t tid, struct sbt_wakers *out)
+{
+	return look_up(a, a->skel->maps.wakers, &tid, out);
 }
 
 int attach_stack(const struct attach *a, uint64_t key, struct sbt_stack *out)

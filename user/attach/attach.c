@@ -187,8 +187,8 @@ int attach_chain(const struct attach *a, uint64_t name, struct sbt_chain *out)
 {
 	if (bpf_map_lookup_elem(bpf_map__fd(a->skel->maps.chains), &name, out))
 		return -errno;
-	if (out->n > SBT_FRAMES_MAX + 1)
-		out->n = SBT_FRAMES_MAX + 1;
+	if (out->n > SBT_CHAIN_MAX)
+		out->n = SBT_CHAIN_MAX;
 	return 0;
 }
 
@@ -553,6 +553,24 @@ int attach_classify(struct attach *a, uint32_t tgid, uint32_t inc, uint64_t obje
 	return bpf_map_update_elem(bpf_map__fd(a->skel->maps.objects), &key, &state, BPF_ANY)
 		       ? -errno
 		       : 0;
+}
+
+int attach_python(struct attach *a, uint32_t tgid, const struct sbt_python *python)
+{
+	/* python_switch has to run after on_switch, so it is attached later. */
+	struct bpf_program *programs[] = { a->skel->progs.python_waking,
+					   a->skel->progs.python_switch };
+	bool accounts = bpf_program__autoload(programs[1]);
+	int err = 0;
+
+	if (!bpf_program__autoload(programs[0]))
+		return -ENOTSUP;
+	if (!a->pythons)
+		err = attach_programs(a, programs, accounts ? 2 : 1);
+	a->pythons |= !err;
+	if (!err && bpf_map_update_elem(bpf_map__fd(a->skel->maps.pythons), &tgid, python, BPF_ANY))
+		err = -errno;
+	return err;
 }
 
 int attach_frame_rule(struct attach *a, uint32_t tgid, uint32_t inc, uint64_t ip,

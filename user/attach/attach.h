@@ -25,6 +25,8 @@ struct attach_options {
 	bool discover; /* find unnamed barriers: attach_waits() will be used */
 	bool discover_futex; /* also find barriers on futexes: attach_futexes() will be used */
 	bool account; /* account for the time of threads */
+	bool samples; /* sample threads on a CPU; only with `account` */
+	uint32_t sample_hz; /* samples of each CPU in a second; 0: one at each tick of the kernel */
 	uint32_t ncounters; /* number of counters; set their fds with attach_set_counter() */
 	/* bit mask of the counters of software events, which are never multiplexed */
 	uint32_t plain_counters;
@@ -89,6 +91,11 @@ int attach_end(struct attach *attach, const struct attach_probe_site *probe_site
  * Return 0, or -errno if the chain was evicted from its map.
  */
 int attach_chain(const struct attach *attach, uint64_t name, struct sbt_chain *out);
+/*
+ * Trace the barriers of Python code in a process: @python says where its interpreter is. Return 0
+ * or -errno.
+ */
+int attach_python(struct attach *attach, uint32_t tgid, const struct sbt_python *python);
 /*
  * Set the rule by which the BPF programs find the caller of the code at @ip in a process. Return 0
  * or -errno.
@@ -395,11 +402,17 @@ const char *attach_account_reason(const struct attach *attach);
  * or -errno.
  */
 int attach_set_counter(struct attach *attach, uint32_t number, uint32_t cpu, int fd);
+/*
+ * Return the interval between samples of a CPU that runs a traced thread, ns; 0: none are taken,
+ * and attach_sample_reason() says why, unless none were requested.
+ */
+uint64_t attach_sample_ns(const struct attach *attach);
+const char *attach_sample_reason(const struct attach *attach);
 /* Begin to account for the existing threads of traced processes. Return 0 or -errno. */
 int attach_account_found(struct attach *attach);
 /*
- * After attach_stop(): for each living thread that has crossed a barrier and is not inside one,
- * call @each with its time and counts from its last departure to @end_ns.
+ * After attach_stop(): for each living thread that is not inside a barrier, call @each with its
+ * time and counts from its last departure (without crossings: from its start) to @end_ns.
  */
 void attach_each_tail(const struct attach *attach, uint64_t end_ns,
 		      void (*each)(void *ctx, const struct sbt_crossing_full *tail), void *ctx);
@@ -414,6 +427,11 @@ int attach_file_name(const struct attach *attach, uint64_t inode, struct sbt_fil
 /* Get the file name of the mapping in which a page fault occurred. out->mode is SBT_MAPPING_*. */
 int attach_mapping_name(const struct attach *attach, uint32_t tgid, uint64_t addr,
 			struct sbt_file_name *out);
+/*
+ * Get which threads ended the waits of a thread; out->tgid is its process. Return 0, or -errno if
+ * none is known.
+ */
+int attach_wakers(const struct attach *attach, uint32_t tid, struct sbt_wakers *out);
 /*
  * Get the stack that a blocking record names. Return 0, or -errno if there is none or it was
  * evicted.

@@ -72,12 +72,17 @@ void attach_remove_probes(struct attach *a)
 void detach_kernel(struct attach *a)
 {
 	struct closing faults = { .links = a->fault_links, .nlinks = a->nfault_links };
+	struct closing samples = { .links = a->sample_links, .nlinks = a->nsample_links };
 	struct closing others = { .links = a->kernel_links, .nlinks = (uint32_t)a->nkernel_links };
 
 	close_all(&faults);
 	free(a->fault_links);
 	a->fault_links = NULL;
 	a->nfault_links = 0;
+	close_all(&samples);
+	free(a->sample_links);
+	a->sample_links = NULL;
+	a->nsample_links = 0;
 	close_all(&others);
 	a->nkernel_links = 0;
 }

@@ -15,7 +15,9 @@
 #include "attach/probe_sites.h"
 #include "sbt.skel.h"
 
-#define ATTACH_KERNEL_LINKS 9
+#define ATTACH_KERNEL_LINKS 11
+/* rate of samples (1/s) where the tick cannot be used and the user set no rate */
+#define ATTACH_SAMPLE_HZ    250
 #define EVENTS_BYTES	    (1u << 20)
 /*
  * Maximum number of removals in progress. At the limit, a removal waits until all earlier ones have
@@ -45,11 +47,17 @@ struct attach {
 	bool only_exits; /* return probes are only used in sessions */
 	bool cookies; /* probes can carry a number (cookie) */
 	bool account; /* threads' time is accounted for */
+	bool samples; /* threads on a CPU are sampled */
+	bool sample_ticks; /* they are sampled at the kernel's tick, if possible */
+	uint32_t sample_hz; /* rate of samples (1/s) that the user set; 0: none */
+	uint64_t sample_ns; /* interval between samples of a CPU; 0: no samples are taken */
 	/* Waits for the exit of another thread are reported without probes: bpf/join.h */
 	bool joins;
 	bool futexes; /* futex calls are traced */
+	bool pythons; /* threads of Python programs that wake others are traced */
 	char reason[256];
 	char account_reason[256];
+	char sample_reason[256];
 	uint32_t nrings;
 	int *rings;
 	size_t ring_bytes;
@@ -86,6 +94,8 @@ struct attach {
 	int nkernel_links;
 	struct bpf_link **fault_links;
 	uint32_t nfault_links;
+	struct bpf_link **sample_links;
+	uint32_t nsample_links;
 	/* time (ns) that a page fault takes outside its handler's timestamps; 0: unknown */
 	uint64_t fault_outside_ns;
 };
@@ -142,6 +152,12 @@ struct sbt_thread *find_thread(const struct attach *attach, uint32_t tid);
 /* Call @each with every slot that is in use by a thread. */
 void each_thread(const struct attach *attach, void (*each)(void *ctx, struct sbt_thread *thread),
 		 void *ctx);
+
+/* sampling.c */
+/* Before load: choose the program that samples. */
+void sampling_prepare(struct attach *attach);
+/* If this fails, threads are not sampled, and attach_sample_reason() says why. */
+void sampling_attach(struct attach *attach);
 
 /* account.c */
 /* Before load: set the sizes of the maps, and choose the programs to load. */

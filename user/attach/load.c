@@ -113,6 +113,7 @@ static int try_load(struct attach *a, const struct attach_options *o, enum attac
 	bpf_map__set_max_entries(skel->maps.forked, config->system ? FORKED : 1);
 	bpf_map__set_max_entries(skel->maps.events, EVENTS_BYTES);
 	account_prepare(a, o->max_threads);
+	sampling_prepare(a);
 	sums_prepare(a, o->max_threads);
 	err = rings_begin(a);
 	if (!err)
@@ -169,7 +170,11 @@ static int attach_kernel(struct attach *a)
 	 */
 	if (!err && bpf_program__autoload(a->skel->progs.on_code_flushed))
 		(void)attach_programs(a, &a->skel->progs.on_code_flushed, 1);
-	return err ? err : account_attach(a);
+	if (!err)
+		err = account_attach(a);
+	if (!err)
+		sampling_attach(a);
+	return err;
 }
 
 /*
@@ -223,16 +228,33 @@ int attach_new(const struct attach_options *o, struct attach **out, char *why, s
 	rings_size(a, o->ring_bytes);
 	for (method = o->first; method < ATTACH_METHODS; method++) {
 		a->account = o->account;
+		a->samples = a->sample_ticks = o->account && o->samples;
+		a->sample_hz = o->sample_hz;
 		a->joins = !o->discover;
 		a->ncounters = o->account ? o->ncounters : 0;
 		a->plain_counters = o->plain_counters;
 		a->switch_counters = o->switch_counters;
 		a->fault_counters = o->fault_counters;
 		err = try_method(a, o, method);
+		/* Perhaps this kernel has no such event, or it cannot be used. */
+		if (err && a->sample_ticks && err != -EPERM) {
+			a->sample_ticks = false;
+			err = try_method(a, o, method);
+		}
+		if (err && a->samples && err != -EPERM) {
+			int why_not = err;
+
+			a->samples = false;
+			err = try_method(a, o, method);
+			if (!err)
+				snprintf(a->sample_reason, sizeof(a->sample_reason),
+					 "this kernel cannot sample threads on a CPU: %s",
+					 strerror(-why_not));
+		}
 		if (err && o->account && err != -EPERM) {
 			int why_not = err;
 
-			a->account = false;
+			a->account = a->samples = false;
 			a->ncounters = 0;
 			err = try_method(a, o, method);
 			if (!err)

@@ -112,6 +112,7 @@ void programs_prepare(struct sbt_bpf *skel, enum attach_method method, bool disc
 					  discover || single[i] != skel->progs.cond_waited);
 		bpf_program__set_expected_attach_type(single[i], type);
 	}
+	bpf_program__set_autoload(skel->progs.python_waking, discover);
 	bpf_program__set_autoload(skel->progs.futex_enter, futex);
 	bpf_program__set_autoload(skel->progs.futex_exit, futex);
 	for (role = 0; role < SBT_ROLES; role++) {

@@ -326,7 +326,9 @@ static void forget_wait(void *ctx, struct sbt_thread *thread)
 	const struct resting *r = ctx;
 
 	if (family_has(thread->waiting.family, FAMILY_COND_VAR) &&
-	    (r->kind == ATTACH_WAITS_SEMS) == (thread->waiting.kind == SBT_KIND_SEMAPHORE) &&
+	    (r->kind == ATTACH_WAITS_SEMS) ==
+		    (thread->waiting.kind == SBT_KIND_SEMAPHORE ||
+		     family_has(thread->waiting.family, FAMILY_INTERPRETED)) &&
 	    is_among(r->tgids, r->n, thread->tgid))
 		__atomic_store_n(&thread->waiting.since_ns, 0, __ATOMIC_RELAXED);
 }

@@ -11,11 +11,16 @@
 struct rules;
 
 /* Exit statuses of sbt-trace itself. */
-#define EXIT_FAILED 1
-#define EXIT_USAGE  2
+#define EXIT_FAILED	    1
+#define EXIT_USAGE	    2
+#define EXIT_CANNOT_EXECUTE 126 /* COMMAND exists, but cannot be executed */
+#define EXIT_NOT_FOUND	    127 /* COMMAND does not exist */
 
 /* Output formats of data. EMIT_MARKDOWN is the text format with Markdown tables. */
 enum emit_format { EMIT_TEXT, EMIT_JSON, EMIT_CSV, EMIT_MARKDOWN };
+
+/* default of --warn-time, ns */
+#define OPTIONS_WARN_NS 1000000000ULL
 
 /* The attach methods, the best one first. */
 enum attach_method { ATTACH_SESSION, ATTACH_MULTI, ATTACH_PERF, ATTACH_METHODS };
@@ -43,10 +48,15 @@ struct options {
 
 	const char *output; /* NULL: stderr with a command, else stdout */
 	const char *record; /* path of the recording to write; NULL: none */
+	bool record_default; /* `record` is the default file: keep what it has, as FILE.old */
 	enum emit_format format;
 	bool quiet;
 	int verbose;
-	bool banner; /* print a banner with the options; false with SBT_OPTIONS=0 */
+	bool detail; /* text: print the whole report, not only its first screen */
+	bool no_pager;
+	/* print a banner with the options; SBT_OPTIONS decides, or else -v or --detail */
+	bool banner;
+	bool banner_given; /* `banner` is from SBT_OPTIONS */
 	bool no_debug; /* SBT_NO_DEBUG */
 	bool only_record; /* sbt-trace record: print no report */
 
@@ -79,6 +89,8 @@ struct options {
 	const char *events_from;
 	uint8_t frames; /* --frames N: attribute a barrier to its Nth caller */
 	bool causes; /* find the causes of lateness: account for the threads' time */
+	bool samples; /* sample threads on a CPU; without `causes` it has no effect */
+	uint32_t sample_hz; /* --sample-rate; 0: at the kernel's tick */
 	bool aggregate; /* sum crossings in the kernel */
 	uint32_t keep; /* --keep-processes: number of exited processes to keep in full */
 	/* --cost-limit, as a share of the threads' time (1 is 100 %); 0: no limit */
@@ -89,5 +101,11 @@ struct options {
 	size_t ring_bytes;
 	bool ring_given;
 };
+
+/* Return whether the options are printed before the report. */
+static inline bool options_banner(const struct options *o)
+{
+	return o->banner && (o->banner_given || o->verbose || o->detail);
+}
 
 #endif /* BASE_OPTIONS_H */

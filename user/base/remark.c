@@ -94,12 +94,17 @@ const struct remark *remarks_all(uint32_t *n)
 	return remarks.all;
 }
 
+static bool is_left(uint32_t i, bool quiet)
+{
+	return !remarks.printed[i] && !(quiet && remarks.how[i] == REMARK_HINT);
+}
+
 void remarks_say(uint32_t from, bool quiet)
 {
 	uint32_t i;
 
 	for (i = from; i < remarks.n; i++) {
-		if (remarks.printed[i] || (quiet && remarks.how[i] == REMARK_HINT))
+		if (!is_left(i, quiet))
 			continue;
 		if (remarks.how[i] == REMARK_ERROR)
 			msg_error("%s%s", remark_is_item(&remarks.all[i]) ? "  " : "",
@@ -108,6 +113,53 @@ void remarks_say(uint32_t from, bool quiet)
 			msg_warn("%s", remarks.all[i].text);
 		remarks.printed[i] = true;
 	}
+}
+
+/* Return whether a remark is a hint, or says where else barriers may be, and not what was seen. */
+static bool is_general(uint32_t i)
+{
+	return remarks.how[i] == REMARK_HINT || !strcmp(remarks.all[i].kind, "elsewhere");
+}
+
+/* Print a remark. It may introduce a list, which is left out. */
+static void say_without_list(uint32_t i)
+{
+	const char *text = remarks.all[i].text;
+	size_t n = strlen(text);
+	bool list = n && text[n - 1] == ':';
+
+	if (remarks.how[i] == REMARK_ERROR)
+		msg_error("%.*s%s", (int)(list ? n - 1 : n), text,
+			  list ? " (sbt-trace report --detail lists them)" : "");
+	else
+		msg_warn("%s", text);
+}
+
+void remarks_say_few(bool quiet)
+{
+	uint32_t i, n = 0, said = 0;
+	bool nothing = false;
+
+	for (i = 0; i < remarks.n; i++) {
+		nothing |= is_left(i, quiet) && !strcmp(remarks.all[i].kind, "nothing_crossed");
+		n += is_left(i, quiet) && !remark_is_item(&remarks.all[i]);
+	}
+	if (!nothing) {
+		remarks_say(0, quiet);
+		return;
+	}
+	for (i = 0; i < remarks.n; i++) {
+		if (!is_left(i, quiet))
+			continue;
+		if (!remark_is_item(&remarks.all[i]) && (n <= 2 || !is_general(i))) {
+			say_without_list(i);
+			said++;
+		}
+		remarks.printed[i] = true;
+	}
+	if (n > said)
+		msg_error("%u more %s: see sbt-trace report", n - said,
+			  n - said > 1 ? "remarks" : "remark");
 }
 
 void remarks_forget(uint32_t from)

@@ -51,6 +51,11 @@ const struct remark *remarks_all(uint32_t *n);
  * REMARK_HINT.
  */
 void remarks_say(uint32_t from, bool quiet);
+/*
+ * Do the same for all remarks, but if no barrier was crossed, print few lines: what was seen,
+ * without lists, and how many more remarks there are. The report has them all.
+ */
+void remarks_say_few(bool quiet);
 /* Delete the remarks from index @from on. */
 void remarks_forget(uint32_t from);
 

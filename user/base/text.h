@@ -29,6 +29,12 @@ static inline const char *text_base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* Return whether two strings are equal, or both NULL. */
+static inline bool text_same(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
 /*
  * Return the length in bytes of the well-formed UTF-8 sequence at @s (at most @len bytes), or 0 if
  * there is none.

@@ -419,12 +419,8 @@ static void report_file(struct listing *l, const struct module *m)
 		     "%s is a Go program: barriers between goroutines are not traced, because "
 		     "goroutines are not threads; calls of C code are traced",
 		     m->path);
-	else if (m->tbb)
-		note(l,
-		     "%s is oneTBB: at the end of its algorithms one thread waits for tasks, and "
-		     "the threads that run them pass through no common function, so these waits "
-		     "are not traced; name a function around the algorithm with -b",
-		     m->path);
+	else if (m->team)
+		note(l, "%s %s", m->path, module_team_text(m));
 	else if (m->inlined_waits)
 		note(l,
 		     "%s inlines std::barrier, std::latch, std::atomic::wait() or a C++20 "

@@ -250,6 +250,8 @@ static int begin(struct capture *c)
 	struct model_ops ops = { .barrier = observer_barrier,
 				 .episode = observer_episode,
 				 .mark = observer_mark,
+				 .sample = observer_sample,
+				 .activity = observer_activity,
 				 .may_fold = observer_may_fold,
 				 .barrier_folded = observer_barrier_folded,
 				 .process_folded = observer_process_folded };
@@ -281,6 +283,7 @@ static int begin(struct capture *c)
 				      .spaces = c->spaces,
 				      .processes = tracker_for_feed(c->tracker),
 				      .model = c->model,
+				      .samples = c->samples,
 				      .frames = c->options.frames };
 	err = ingest_new(&feed, c->stream, c->options.discover, &c->ingest);
 	if (err)
@@ -676,7 +679,9 @@ static int finish(struct capture *c)
 	 * The text report contains the remarks already; other outputs do not show them on the
 	 * terminal.
 	 */
-	if (c->options.only_record || c->options.output || c->options.format != EMIT_TEXT)
+	if (c->options.only_record && !c->options.verbose)
+		remarks_say_few(c->options.quiet);
+	else if (c->options.only_record || c->options.output || c->options.format != EMIT_TEXT)
 		remarks_say(0, c->options.quiet);
 	return err;
 }
@@ -735,6 +740,7 @@ static void tear_down(struct capture *c)
 	attach_free(c->attach);
 	observer_free(c->observer);
 	cause_names_free(c->cause_names);
+	stack_samples_free(c->samples);
 	counting_close(&c->counting);
 	model_free(c->model);
 	tracker_free(c->tracker);

@@ -15,13 +15,16 @@
 
 #include "base/msg.h"
 #include "capture/capture_internal.h"
+#include "recording/default_file.h"
 #include "target/job.h"
 
 int capture_cannot_run(const struct options *o, int err)
 {
 	msg_error("cannot run %s: %s", o->command[0],
-		  err == -ENOENT ? "command not found" : strerror(-err));
-	return EXIT_FAILED;
+		  err == -ENOENT    ? "command not found"
+		  : err == -ELIBACC ? "its interpreter or loader does not exist"
+				    : strerror(-err));
+	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
 }
 
 int capture_run_untraced(const struct options *o)
@@ -55,14 +58,14 @@ int capture_run_untraced(const struct options *o)
 
 /*
  * Warn that @own is not written, because another sbt-trace writes @first ("": no file) instead. Do
- * nothing if both are the same file.
+ * nothing if both are the same file, or if the user named no file.
  */
 static void report_elsewhere(const struct job *job, const char *what, const char *own,
 			     const char *first)
 {
 	struct stat a, b;
 
-	if (!own ||
+	if (!own || (*first && !strcmp(own, DEFAULT_FILE)) ||
 	    (!stat(own, &a) && !stat(first, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino))
 		return;
 	if (*first)

@@ -26,6 +26,7 @@ struct capture {
 	struct run_facts_live run_facts_live;
 	struct attach *attach;
 	struct counting counting;
+	struct stack_samples *samples; /* NULL: threads are not sampled */
 	struct cause_names *cause_names;
 	struct stream *stream;
 	struct progress *progress; /* NULL: no progress is printed */

@@ -15,6 +15,7 @@
 #include "base/msg.h"
 #include "base/remark.h"
 #include "base/output.h"
+#include "base/terminal.h"
 #include "capture/file_limit.h"
 #include "capture/load_options.h"
 #include "capture/preflight.h"
@@ -41,6 +42,8 @@ static int open_output(struct capture *c)
 	struct emit_options emit = { .format = o->format,
 				     .quiet = o->quiet,
 				     .verbose = o->verbose,
+				     .detail = o->detail,
+				     .banner = options_banner(o),
 				     .on_hang = on_hang,
 				     .on_hang_ctx = c };
 
@@ -53,13 +56,19 @@ static int open_output(struct capture *c)
 	} else {
 		c->out = o->mode == OPTIONS_COMMAND ? stderr : stdout;
 	}
-	emit.colour = isatty(fileno(c->out)) && !getenv("NO_COLOR");
+	emit.colour = terminal_colour(fileno(c->out));
+	emit.width = terminal_width(fileno(c->out));
+	/* A command shows by its own output that it runs. */
+	emit.announce = o->mode != OPTIONS_COMMAND && isatty(fileno(c->out));
 	emit.realtime_offset_ns = (int64_t)clock_ns(CLOCK_REALTIME) - (int64_t)now_ns();
 	c->run_facts_live.realtime_offset_ns = emit.realtime_offset_ns;
 	c->emit = emit_new(c->out, &emit);
 	if (!c->emit)
 		return -ENOMEM;
-	return o->record ? recording_open(o->record, &c->recording) : 0;
+	if (!o->record)
+		return 0;
+	return o->record_default ? recording_open_default(o->record, &c->recording)
+				 : recording_open(o->record, &c->recording);
 }
 
 /* Warn if the machine has so many CPUs that probes are slow, which affects the whole report. */
@@ -102,6 +111,8 @@ static int load(struct capture *c)
 	warn_of_cpus();
 	if (*attach_account_reason(c->attach))
 		msg_warn("%s", attach_account_reason(c->attach));
+	if (*attach_sample_reason(c->attach))
+		msg_warn("%s", attach_sample_reason(c->attach));
 	err = o->discover_futex ? attach_futexes(c->attach) : 0;
 	if (err)
 		remark_warn("not_looked_for", 0, "cannot look for barriers on futexes: %s",
@@ -347,8 +358,10 @@ int capture_set_up(struct capture *c)
 			    c->spaces);
 	c->run_facts_live.tracker = c->tracker;
 	c->run_facts_live.progress = c->progress;
-	if (attach_accounts(c->attach))
-		err = cause_names_new(c->attach, c->spaces, &c->counting,
+	if (attach_sample_ns(c->attach))
+		err = stack_samples_new(c->spaces, &c->samples);
+	if (!err && attach_accounts(c->attach))
+		err = cause_names_new(c->attach, c->spaces, c->samples, &c->counting,
 				      run_facts_live_env(&c->run_facts_live), &c->cause_names);
 	if (err)
 		return err;

@@ -23,6 +23,7 @@ struct reported_stack {
 struct cause_names {
 	const struct attach *attach;
 	struct address_spaces *spaces;
+	const struct stack_samples *samples; /* NULL: none */
 	struct causes *causes;
 	struct cause_env env;
 	struct sbt_name task; /* the task that was looked up last */
@@ -185,6 +186,13 @@ static uint32_t cause_names_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64
 	const struct reported_stack *known = hash_get_ptr(&w->stacks, at);
 	struct reported_stack reported = { .tgid = tgid, .inc = inc };
 
+	/* Keys of stacks have 64 bits, and labels have 32. */
+	if (key <= UINT32_MAX && max) {
+		*sites = address_space_python_label(w->spaces, (uint32_t)key);
+		return *sites != ADDRESS_SPACE_SITE_NONE;
+	}
+	if (w->samples && (reported.n = stack_samples_stack(w->samples, key, sites, max)))
+		return reported.n;
 	if (known && (known->tgid != tgid || known->inc != inc))
 		known = NULL;
 	reported.n = unwind(w, tgid, inc, key, sites, max);
@@ -198,14 +206,14 @@ static uint32_t cause_names_stack(void *ctx, uint32_t tgid, uint32_t inc, uint64
 }
 
 int cause_names_new(const struct attach *attach, struct address_spaces *spaces,
-		    const struct counting *counting, const struct report_env *env,
-		    struct cause_names **out)
+		    const struct stack_samples *samples, const struct counting *counting,
+		    const struct report_env *env, struct cause_names **out)
 {
 	struct cause_names *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return -ENOMEM;
-	*w = (struct cause_names){ .attach = attach, .spaces = spaces };
+	*w = (struct cause_names){ .attach = attach, .spaces = spaces, .samples = samples };
 	w->env = (struct cause_env){
 		.ctx = w,
 		.instructions = counting->instructions,

@@ -133,6 +133,9 @@ static bool note_spinning(const struct diagnostics *r)
 	n = feed_busy(alive.feed, &tgid);
 	if (n < 2)
 		return false;
+	/* Threads of Go and Java that compute have no code that could be named or marked. */
+	if (tracker_has_runtime(r->tracker, tgid))
+		return true;
 	/* If the run has crossings, this is only a hint. */
 	remark_note(model_totals(r->model)->crossings ? REMARK_HINT : REMARK_ERROR, "spinning_code",
 		    tgid,
@@ -295,14 +298,14 @@ static void note_split(const struct diagnostics *r, const struct discover_object
 }
 
 /*
- * Return whether the object is a monitor of a Java virtual machine. Such a monitor is no barrier of
- * the program.
+ * Return whether the object is probably one of a runtime (Go, Java), which may look like a barrier
+ * although -b and the markers of sbt/sbt.h cannot help. Go itself uses futexes only; its condition
+ * variables are those of C code in the program.
  */
-static bool is_of_machine(const struct diagnostics *r, const struct discover_object *o)
+static bool is_of_runtime(const struct diagnostics *r, const struct discover_object *o)
 {
-	const struct site_name *name = address_spaces_site(r->spaces, o->wait_site);
-
-	return name && name->module && strstr(name->module, "/libjvm.so");
+	return tracker_runs_java(r->tracker, o->tgid) ||
+	       (o->futex && tracker_has_runtime(r->tracker, o->tgid));
 }
 
 /*
@@ -315,7 +318,7 @@ static void note_led(void *ctx, const struct discover_object *o)
 	char wait[256], wake[256], text[ADVICE_LEN];
 
 	if (o->futex || o->split || o->rounds || o->verdict == DISCOVER_BARRIER ||
-	    o->led < BATCHES_LEAST || is_of_machine(c->remarks, o) || c->n++ >= CANDIDATES_SHOWN)
+	    o->led < BATCHES_LEAST || is_of_runtime(c->remarks, o) || c->n++ >= CANDIDATES_SHOWN)
 		return;
 	remark_note(REMARK_HINT, "candidate", o->tgid,
 		    "process %u: the same %u threads waited at %s at least %u times in a row, on a "
@@ -337,7 +340,7 @@ static void note_alone(void *ctx, const struct discover_object *o)
 
 	if (o->futex || o->split || o->led || o->alone < 2 ||
 	    o->batches < (o->alone < 3 ? BATCHES_PAIR : BATCHES_LEAST) ||
-	    o->batches <= 2 * o->loose || is_of_machine(c->remarks, o) ||
+	    o->batches <= 2 * o->loose || is_of_runtime(c->remarks, o) ||
 	    c->n++ >= CANDIDATES_SHOWN)
 		return;
 	remark_note(REMARK_HINT, "candidate", o->tgid,
@@ -422,7 +425,7 @@ static void note_sem(void *ctx, const struct turnstile *o)
 	const char *name;
 	bool above;
 
-	if (!turnstile_is(o))
+	if (!turnstile_is(o) || tracker_runs_java(r->tracker, o->tgid))
 		return;
 	turnstiles_each(ingest_turnstiles(r->ingest), compare_sem, &compared);
 	/*
@@ -528,7 +531,7 @@ static void note_candidate(void *ctx, const struct discover_object *o)
 	const char *what = o->futex ? "a futex" : "a condition variable";
 	char text[256], advice[ADVICE_LEN];
 
-	if (is_of_machine(c->remarks, o))
+	if (is_of_runtime(c->remarks, o))
 		return;
 	if (o->split && o->verdict != DISCOVER_BARRIER) {
 		if (c->n++ < CANDIDATES_SHOWN)
@@ -724,6 +727,9 @@ static void note_elsewhere(const struct diagnostics *r)
 {
 	const struct options *o = r->options;
 
+	/* tracker_report_runtimes() has reported all that is known. */
+	if (tracker_only_runtimes(r->tracker))
+		return;
 	tracker_explain(r->tracker, o->aggregate);
 	if (o->mode == OPTIONS_PIDS)
 		remark_note(REMARK_ERROR, "elsewhere", (uint32_t)o->pids[0],
@@ -735,8 +741,7 @@ static void note_elsewhere(const struct diagnostics *r)
 			    "without --aggregate all kinds of barriers are traced");
 	else if (o->discover && !o->discover_futex)
 		remark_note(REMARK_ERROR, "elsewhere", 0,
-			    "barriers that only wait on a futex are found with --discover; without "
-			    "--discover, only barriers on condition variables are");
+			    "the option --discover also finds barriers that wait on a futex only");
 }
 
 /* Report that discovery was off, unless --no-discover was given and crossings were seen. */
@@ -785,6 +790,7 @@ static void note_made(const struct diagnostics *r)
 
 void diagnostics_find(const struct diagnostics *r)
 {
+	tracker_report_runtimes(r->tracker);
 	note_made(r);
 	note_left_out(r);
 	note_unread(r);
@@ -796,6 +802,8 @@ void diagnostics_find(const struct diagnostics *r)
 	note_teams(r);
 	if (r->cut)
 		return;
+	/* Before the general reasons, because this one applies to the program. */
+	tracker_report_teams(r->tracker);
 	if (!model_totals(r->model)->crossings)
 		note_elsewhere(r);
 	note_not_looked_for(r);
@@ -803,7 +811,8 @@ void diagnostics_find(const struct diagnostics *r)
 	 * note_spinning() misses spinning threads that also sleep or wait for a CPU, so give the
 	 * advice even if it found none.
 	 */
-	if (!note_spinning(r) && !model_totals(r->model)->crossings)
+	if (!note_spinning(r) && !model_totals(r->model)->crossings &&
+	    !tracker_only_runtimes(r->tracker))
 		remark_note(
 			REMARK_ERROR, "elsewhere", 0,
 			"sbt-trace cannot see threads that wait by spinning in their own code: if "

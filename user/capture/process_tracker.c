@@ -69,6 +69,7 @@ void tracker_free(struct tracker *t)
 		return;
 	ranks_free(t->ranks);
 	tracker_free_ranks(t);
+	tracker_free_runtimes(t);
 	probes_free(&t->probes);
 	hash_free(&t->waiting);
 	hash_free(&t->seen);
@@ -236,6 +237,7 @@ int tracker_examine(struct tracker *t, struct address_space *space)
 			probes_tasks(&t->probes, m, space->tgid);
 	}
 	tracker_examine_turns(t, space);
+	tracker_note_runtimes(t, space);
 	choose_exit_detection(t, space);
 	return mpi ? see_rank(t, space, program) : 0;
 }
@@ -608,8 +610,8 @@ static void on_changed(struct tracker *t, const struct sbt_event *event)
 	if (!err && !space->settled && !held && t->mappings)
 		tracker_starting_add(t, event->tgid, event->inc, false);
 	/* While the process is stopped, it cannot wait: probes attached now miss no wait. */
-	if (space && held)
-		tracker_examine_waits(t, space, false);
+	if (space && (held || tracker_has_multiprocessing(t, space)))
+		tracker_examine_waits(t, space, !held);
 	if (held)
 		kill((pid_t)event->tgid, SIGCONT);
 }

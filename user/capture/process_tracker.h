@@ -124,12 +124,22 @@ void tracker_note_waiting(struct tracker *tracker, int pid);
  * were searched for.
  */
 void tracker_explain(const struct tracker *tracker, bool aggregate);
+/* Report the libraries that divide work among threads of their own, without a barrier to trace. */
+void tracker_report_teams(const struct tracker *tracker);
 /* Report the files in which waits are inlined, so that there is no function to probe. */
 void tracker_report_inlined(const struct tracker *tracker);
 /* Report the MPI ranks that crossed no barrier but may wait in calls that are not traced. */
 void tracker_report_ranks(const struct tracker *tracker, const struct model *model);
 /* Forget a rank that has ended and is known to cross barriers. */
 void tracker_forget_rank(struct tracker *tracker, uint32_t tgid);
+/* Report the processes that run Go or Java: barriers of these runtimes are not seen. */
+void tracker_report_runtimes(const struct tracker *tracker);
+/* Return whether the process is one of these. */
+bool tracker_has_runtime(const struct tracker *tracker, uint32_t tgid);
+/* Return whether all traced processes are, so that there is no place where to look further. */
+bool tracker_only_runtimes(const struct tracker *tracker);
+/* Return whether the process runs Java. */
+bool tracker_runs_java(const struct tracker *tracker, uint32_t tgid);
 /* Return whether any probe site has a probe. */
 bool tracker_have_places(const struct tracker *tracker);
 /* Return how many probe sites of the user's rule @rule, counted from 1, have a probe. */

@@ -67,6 +67,8 @@ struct tracker {
 	uint64_t closed_ns; /* when unused files were last closed */
 	struct ranks *ranks;
 	struct hash silent_ranks; /* tgid -> struct silent_rank */
+	struct hash runtimes; /* tgid -> struct runtime_process */
+	struct hash plain; /* tgids of other processes, up to a limit -> 1 */
 };
 
 /* process_tracker.c */
@@ -157,6 +159,8 @@ void tracker_copied_forget(struct tracker *t);
 void tracker_examine_turns(struct tracker *t, struct address_space *space);
 /* @running: the process was not stopped, so its threads may already be waiting. */
 int tracker_examine_waits(struct tracker *t, struct address_space *space, bool running);
+/* Return whether Python code in the process may synchronize with other processes. */
+bool tracker_has_multiprocessing(struct tracker *t, const struct address_space *space);
 /* Handle a fork. */
 void tracker_examine_forked(struct tracker *t, struct address_space *child);
 
@@ -170,6 +174,11 @@ void tracker_note_rank(struct tracker *t, uint32_t tgid, const struct job *job,
  */
 void tracker_scan_rank(struct tracker *t, int pid, const struct maps *maps);
 void tracker_free_ranks(struct tracker *t);
+
+/* process_tracker_runtimes.c */
+/* Note whether the process runs Go or Java now. Call this each time it has been examined. */
+void tracker_note_runtimes(struct tracker *t, const struct address_space *space);
+void tracker_free_runtimes(struct tracker *t);
 
 /* process_tracker_linker.c */
 /* Get how often the process has changed its mappings (for address_spaces_set_changes()). */

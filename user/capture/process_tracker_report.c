@@ -11,9 +11,23 @@
 
 struct explain {
 	int shown;
-	int unread;
-	int hidden;
 };
+
+/* Return whether no function of the program has a name. */
+static bool is_nameless(const struct module *m)
+{
+	return m->is_elf && m->traits.executable && !m->traits.dynamic && m->traits.stripped;
+}
+
+static void explain_nameless(void *ctx, struct module *m)
+{
+	(void)ctx;
+	if (m->in_target && !m->error && !m->nplaces && is_nameless(m))
+		remark_note(REMARK_ERROR, "nameless", 0,
+			    "%s: static and stripped: its functions have no names to search for, "
+			    "and none was recognised by its code",
+			    m->path);
+}
 
 static void explain_module(void *ctx, struct module *m)
 {
@@ -27,7 +41,6 @@ static void explain_module(void *ctx, struct module *m)
 			    "%s: has functions of %s, which --aggregate omits", m->path,
 			    family_list(m->left_out, names, sizeof(names)));
 	if (m->error && m->error != -ENOEXEC) {
-		e->unread++;
 		remark_note(REMARK_ERROR, "looked_at", 0, "%s: not read: %s", m->path,
 			    module_why(m->error));
 	} else if (m->nplaces) {
@@ -35,18 +48,7 @@ static void explain_module(void *ctx, struct module *m)
 			    m->path, m->nplaces,
 			    m->probed ? "probed, but no thread crossed a barrier there"
 				      : "not probed");
-	} else if (m->is_elf && m->traits.executable && !m->traits.dynamic && m->traits.stripped) {
-		e->hidden++;
-		remark_note(REMARK_ERROR, "looked_at", 0,
-			    "%s: static and stripped: its functions have no names to search for, "
-			    "and none was recognised by its code",
-			    m->path);
-	} else if (m->tbb) {
-		remark_note(REMARK_ERROR, "looked_at", 0,
-			    "%s: oneTBB is not traced: one thread waits for tasks, and the threads "
-			    "that run them pass through no common function",
-			    m->path);
-	} else if (m->is_elf && !m->left_out && e->shown++ < 12) {
+	} else if (m->is_elf && !is_nameless(m) && !m->team && !m->left_out && e->shown++ < 12) {
 		remark_note(REMARK_ERROR, "looked_at", 0, "%s: has none of these functions",
 			    m->path);
 	}
@@ -79,22 +81,42 @@ static void report_inlined(void *ctx, struct module *m)
 			    m->path, has_std(m) ? "" : " and of std::sync::Barrier");
 }
 
+static void report_team(void *ctx, struct module *m)
+{
+	(void)ctx;
+	if (m->in_target && m->team)
+		remark_note(REMARK_HINT, "own_threads", 0, "%s %s", m->path, module_team_text(m));
+}
+
+void tracker_report_teams(const struct tracker *t)
+{
+	modules_each(t->modules, report_team, NULL);
+}
+
 void tracker_report_inlined(const struct tracker *t)
 {
 	modules_each(t->modules, report_inlined, NULL);
 }
 
+static void count_looked(void *ctx, struct module *m)
+{
+	*(uint32_t *)ctx += m->in_target && m->is_elf;
+}
+
 void tracker_explain(const struct tracker *t, bool aggregate)
 {
 	struct explain e = { 0 };
+	uint32_t n = 0;
 
+	modules_each(t->modules, count_looked, &n);
 	remark_note(REMARK_ERROR, "nothing_crossed", 0,
-		    "no barrier was crossed. Looked for %s (sbt-trace list FILE names %s) in:",
-		    aggregate ? "pthread_barrier_wait only, as --aggregate does"
+		    "no barrier was crossed. Looked for %s in %u file%s:",
+		    aggregate ? "pthread_barrier_wait only (--aggregate)"
 			      : "functions of pthread, OpenMP, MPI and others",
-		    aggregate ? "other barrier functions" : "them");
+		    n, n == 1 ? "" : "s");
 	modules_each(t->modules, explain_module, &e);
 	if (e.shown > 12)
 		remark_note(REMARK_ERROR, "looked_at", 0,
 			    "and %d more files that have none of these functions", e.shown - 12);
+	modules_each(t->modules, explain_nameless, NULL);
 }

@@ -4,6 +4,10 @@
 #include "capture/process_tracker_internal.h"
 
 #include <errno.h>
+#include <string.h>
+
+#include "base/msg.h"
+#include "base/text.h"
 
 /* Return whether an earlier mapping has the same module. */
 static bool is_earlier(struct tracker *t, struct address_space *space, size_t n,
@@ -82,6 +86,44 @@ static void examine_sems(struct tracker *t, struct address_space *space)
 	}
 }
 
+/*
+ * If the process runs a Python interpreter, let the BPF programs read its frames. Failures are not
+ * reported: the process may have ended, or its version may be unknown.
+ */
+static void examine_python(struct tracker *t, struct address_space *space)
+{
+	struct sbt_python python = { .inc = space->inc };
+	uint32_t minor;
+
+	if (space->python)
+		return;
+	minor = address_space_find_python(t->spaces, space);
+	if (!minor)
+		return;
+	python.runtime = space->python_runtime;
+	python.layout = space->python_layout;
+	if (attach_python(t->attach, space->tgid, &python)) {
+		space->python = NULL;
+		return;
+	}
+	msg_verbose(t->options.verbose, "process %u: Python 3.%u, in %s", space->tgid, minor,
+		    space->python->path);
+}
+
+bool tracker_has_multiprocessing(struct tracker *t, const struct address_space *space)
+{
+	static const char name[] = "_multiprocessing.";
+	size_t i;
+
+	for (i = 0; i < space->maps.n; i++) {
+		const struct module *m = tracker_module(t, space, i);
+
+		if (m && !strncmp(text_base_name(m->path), name, sizeof(name) - 1))
+			return true;
+	}
+	return false;
+}
+
 int tracker_rest_sems(struct tracker *t, uint32_t tgid, uint32_t inc, bool rest)
 {
 	struct address_space *space = address_space_find(t->spaces, tgid, inc);
@@ -111,6 +153,7 @@ int tracker_examine_waits(struct tracker *t, struct address_space *space, bool r
 		if (m && probes_waits(&t->probes, m, space->tgid, space->inc) == -ESRCH)
 			err = -ESRCH;
 	}
+	examine_python(t, space);
 	examine_sems(t, space);
 	/* From now on waits are seen, where probes could be attached. */
 	if (hash_get(&t->seen, key, &seen) || hash_put(&t->seen, key, 1))
@@ -143,6 +186,10 @@ void tracker_examine_forked(struct tracker *t, struct address_space *child)
 	struct address_space *parent =
 		address_space_find(t->spaces, child->parent_tgid, child->parent_inc);
 
+	if (parent && t->options.discover && tracker_has_multiprocessing(t, parent)) {
+		tracker_examine_waits(t, child, true);
+		return;
+	}
 	if (!t->options.discover || t->options.discover_all || t->options.waits_reported ||
 	    !shares_memory(child->tgid))
 		return;

@@ -225,6 +225,7 @@ void run_facts_live_init(struct run_facts_live *p, const struct options *options
 		.switch_cost_ns = NAN,
 		.switches_cost_ns = REPORT_UNKNOWN,
 		.rested_ns = REPORT_UNKNOWN,
+		.sampling = { REPORT_UNKNOWN, REPORT_UNKNOWN, REPORT_UNKNOWN },
 		.ncpus = cpus > 0 ? (uint32_t)cpus : 0,
 		.tracer_cpu_ns = REPORT_UNKNOWN,
 		.losses = p->losses,
@@ -346,6 +347,12 @@ const struct report_env *run_facts_live_priced(struct run_facts_live *p)
 		p->env.switches_cost_ns = attach_switches_ns(&p->base, &p->last);
 		p->env.rested_ns = p->last.rested_ns - p->base.rested_ns;
 	}
+	if (attach_sample_ns(p->attach))
+		p->env.sampling = (struct report_sampling){
+			.samples = p->last.samples - p->base.samples,
+			.lost = p->last.lost_sample - p->base.lost_sample,
+			.cost_ns = p->last.sampling_ns - p->base.sampling_ns,
+		};
 	return &p->env;
 }
 

@@ -15,5 +15,6 @@ int cmd_report(int argc, char **argv);
 int cmd_predict(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_series(int argc, char **argv);
+int cmd_help(int argc, char **argv);
 
 #endif /* CMD_CMD_H */

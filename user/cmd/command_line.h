@@ -33,7 +33,7 @@ struct command_line {
 	struct option_list threads; /* tids, as text */
 	const char *html; /* path; NULL: do not write this file; the same for .chrome and .folded */
 	const char *chrome;
-	const char *folded;
+	const char *folded, *folded_stacks, *folded_late;
 	/* predict */
 	const char *processors;
 	const char *machine;

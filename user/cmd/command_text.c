@@ -3,6 +3,7 @@
 #include "cmd/command_text.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "cmd/nearest.h"
@@ -22,7 +23,7 @@ const struct command_text command_texts[COMMANDS] = {
 [COMMAND_TRACE] = {
 	.name = "trace",
 	.variables = true,
-	.usage = "[trace] [OPTIONS] -- COMMAND [ARGS...]\n"
+	.usage = "[trace] [OPTIONS] [--] COMMAND [ARGS...]\n"
 		 "[trace] [OPTIONS] -p PID[,PID...]\n"
 		 "[trace] [OPTIONS] -a\n",
 	.summary = "trace programs and print the report (the default command)",
@@ -35,16 +36,17 @@ const struct command_text command_texts[COMMANDS] = {
 "with -o, to FILE. With COMMAND, --json and --csv need -o.\n"
 BARRIER SPEC SIGNALS
 "Exit status: that of COMMAND, or 128 plus the signal that killed it; without "
-"COMMAND 0; 1 if tracing failed or COMMAND cannot be run; 2 for wrong usage.\n"
+"COMMAND 0; 1 if tracing failed; 2 for wrong usage; 126 if COMMAND cannot be executed; 127 "
+"if it is not found.\n"
 "The environment variables of the SBT library are read too; options override "
 "them, and SBT_VERBOSE=1 lists them.\n",
 },
 [COMMAND_RECORD] = {
 	.name = "record",
 	.variables = true,
-	.usage = "record -o FILE [OPTIONS] -- COMMAND [ARGS...]\n"
-		 "record -o FILE [OPTIONS] -p PID[,PID...]\n"
-		 "record -o FILE [OPTIONS] -a\n",
+	.usage = "record [-o FILE] [OPTIONS] [--] COMMAND [ARGS...]\n"
+		 "record [-o FILE] [OPTIONS] -p PID[,PID...]\n"
+		 "record [-o FILE] [OPTIONS] -a\n",
 	.summary = "trace programs into a file, without a report",
 	.about =
 "Writes everything that trace would report into a recording. report, diff, series "
@@ -52,7 +54,10 @@ BARRIER SPEC SIGNALS
 "the disk is full, the recording can be read except for its last second. If COMMAND "
 "cannot be run, FILE stays as it was. Under mpirun, the first rank on a machine "
 "records all ranks of this machine.\n",
-	.notes = SPEC
+	.notes =
+"Without -o, FILE is sbt.data. An earlier recording of this name becomes sbt.data.old. "
+"Anything else of these names, such as a link, is an error.\n"
+SPEC
 "SIGUSR1: complete the recording up to now. SIGINT, SIGTERM: stop tracing; the "
 "traced programs run on.\n"
 "The exit status is that of trace. The format: man 5 sbt-trace-recording.\n",
@@ -61,12 +66,13 @@ BARRIER SPEC SIGNALS
 	.name = "report",
 	.variables = true,
 	.operands = OPERANDS_FILES,
-	.usage = "report [OPTIONS] FILE...\n",
+	.usage = "report [OPTIONS] [FILE...]\n",
 	.summary = "print the report of a recording",
 	.about =
 "Prints what trace would have printed, with the same figures. Options choose what "
 "to print, and can be different each time. Several files are treated as "
-"recordings of one run on several nodes, and are aligned by their common episodes.\n",
+"recordings of one run on several nodes, and are aligned by their common episodes. "
+"Without FILE, it reads sbt.data.\n",
 	.notes = BARRIER
 "With --from and --to, all times, sums and shares refer to that part of the run. --site "
 "and --thread leave out rows and change no figure.\n"
@@ -103,7 +109,7 @@ BARRIER SPEC SIGNALS
 	.variables = true,
 	.usage = "top [OPTIONS] [-a]\n"
 		 "top [OPTIONS] -p PID[,PID...]\n"
-		 "top [OPTIONS] -- COMMAND [ARGS...]\n",
+		 "top [OPTIONS] [--] COMMAND [ARGS...]\n",
 	.summary = "show a live table of processes and barriers that lose time",
 	.about =
 "Shows the processes and barriers that lose most time, their last arrivers and "
@@ -119,7 +125,7 @@ BARRIER SPEC SIGNALS
 	.name = "predict",
 	.variables = true,
 	.operands = OPERANDS_FILES,
-	.usage = "predict [OPTIONS] FILE...\n"
+	.usage = "predict [OPTIONS] [FILE...]\n"
 		 "predict [--machine MACHINE] --parameters\n"
 		 "predict --calibrate\n",
 	.summary = "predict the recorded run on other processors or machines",
@@ -127,7 +133,7 @@ BARRIER SPEC SIGNALS
 "Simulates the computing and the barriers of each recorded thread on another "
 "number of processors or another machine. Threads may have shared a CPU while they "
 "were recorded. Several files are recordings with different numbers of threads. "
-"They form one curve, with a point at each number of threads.\n",
+"They form one curve, with a point at each number of threads. Without FILE, it reads sbt.data.\n",
 	.notes =
 "Without --processors: 1, 2, 4, ..., up to the first number above the number of "
 "threads. --record-to needs one number of processors. The result includes the "
@@ -137,14 +143,15 @@ BARRIER SPEC SIGNALS
 [COMMAND_DIFF] = {
 	.name = "diff",
 	.operands = OPERANDS_FILES,
-	.usage = "diff [OPTIONS] A B\n"
+	.usage = "diff [OPTIONS] [A B]\n"
 		 "diff [OPTIONS] A... -- B...\n",
 	.summary = "compare two recordings, or two sets of recordings",
 	.about =
 "Compares recordings call site by call site: phase time, barrier time, lost time, "
 "counters and efficiencies of A and B, the change, and whether it exceeds noise.\n"
 "Sites are matched by id, then by name, by function and line, or, if lines have "
-"moved, by their order in the function.\n",
+"moved, by their order in the function. Without A and B, it compares the recordings "
+"sbt.data.old and sbt.data.\n",
 	.notes =
 "--fail-above checks the phase time of each site and the elapsed time of the run; "
 "with --quantity, it checks the given quantities of every site and process (more of "
@@ -198,14 +205,24 @@ BARRIER SPEC SIGNALS
 "verdict.\n",
 	.notes = "Exit status: 0 if programs can be traced here, 1 if not.\n",
 },
+[COMMAND_HELP] = {
+	.name = "help",
+	.operands = OPERANDS_NAME,
+	.usage = "help [COMMAND]\n",
+	.summary = "print the options of a command of sbt-trace",
+	.about =
+"Prints what sbt-trace COMMAND --help prints: what the command does, its options, and its "
+"exit statuses. Without COMMAND, it prints the common options and the commands.\n",
+},
 };
 /* clang-format on */
 
 void command_names(unsigned commands, char *out, size_t size)
 {
-	unsigned all = (1u << COMMANDS) - 1, missing = all & ~commands, i;
+	unsigned all = ((1u << COMMANDS) - 1) & ~(1u << COMMAND_HELP);
+	unsigned missing = all & ~commands, i;
 	bool but = __builtin_popcount(missing) < __builtin_popcount(commands) / 2;
-	unsigned left = but ? missing : commands;
+	unsigned left = but ? missing : commands & all;
 	size_t at = (size_t)snprintf(out, size, "%s%s", but ? "all commands" : "",
 				     but && missing ? " but " : "");
 
@@ -218,6 +235,15 @@ void command_names(unsigned commands, char *out, size_t size)
 				       : left & (left - 1) ? ", "
 							   : " and ");
 	}
+}
+
+enum command command_named(const char *word)
+{
+	unsigned i;
+
+	for (i = 0; i < COMMANDS && strcmp(word, command_texts[i].name) != 0; i++)
+		;
+	return (enum command)i;
 }
 
 const char *command_nearest(const char *word)

@@ -18,6 +18,7 @@ enum command {
 	COMMAND_DIFF,
 	COMMAND_SERIES,
 	COMMAND_DOCTOR,
+	COMMAND_HELP,
 	COMMANDS
 };
 
@@ -25,6 +26,7 @@ enum command {
 enum operands {
 	OPERANDS_COMMAND, /* a command to run and its arguments; all options are before them */
 	OPERANDS_FILES, /* files; they may be before, between and after the options */
+	OPERANDS_NAME, /* the name of a command of sbt-trace */
 	OPERANDS_NONE, /* no such words; the command refuses them */
 };
 
@@ -41,9 +43,11 @@ extern const struct command_text command_texts[COMMANDS];
 
 /*
  * Write the names of the commands in @commands, which are bits 1 << enum command, into @out, as
- * "report, diff and series" or "all commands but top".
+ * "report, diff and series" or "all commands but top". help is not counted.
  */
 void command_names(unsigned commands, char *out, size_t size);
+/* Return the command that is called @word, or COMMANDS if there is none. */
+enum command command_named(const char *word);
 /* Return the command with the name nearest to @word; NULL: none is similar. */
 const char *command_nearest(const char *word);
 

@@ -112,19 +112,22 @@ static int diff_run(struct command_line *line)
 		.quantities = (const char *const *)line->quantities.words,
 		.nquantities = (uint32_t)line->quantities.n,
 	};
-	char **paths = line->files.words;
-	uint32_t n = (uint32_t)line->files.n, na = diff_side_a(line);
+	uint32_t n, na;
 	struct recording_set r = { 0 };
 	struct diff_shown shown;
 	struct compare c = { 0 };
 	int status = EXIT_FAILED, err;
 
+	if (view_default_files(line, true))
+		return EXIT_USAGE;
+	n = (uint32_t)line->files.n;
+	na = diff_side_a(line);
 	if (!na || view_spare_files(line))
 		return EXIT_USAGE;
 	signal(SIGPIPE, SIG_IGN);
 	if (pictures_page_possible(line->html))
 		return EXIT_FAILED;
-	if (recording_set_load(paths, n, &r) || diff_comparable(line, &r, na))
+	if (recording_set_load(line->files.words, n, &r) || diff_comparable(line, &r, na))
 		goto out;
 	options.batches = r.batches;
 	err = compare_reports(r.reports, na, r.reports + na, n - na, &options, &c);

@@ -21,6 +21,7 @@
 #include "cmd/cmd.h"
 #include "hang/hang_collect.h"
 #include "cmd/options.h"
+#include "cmd/view_output.h"
 #include "capture/preflight.h"
 #include "capture/diagnostics.h"
 #include "hang/thread_snapshot.h"
@@ -370,7 +371,7 @@ static int look(struct hang *h)
 
 static int open_output(struct hang *h)
 {
-	struct emit_options options = { .format = h->options->format };
+	struct emit_options options;
 	struct session session = { .version = SBT_VERSION, .mode = "hang" };
 	struct utsname kernel;
 
@@ -379,10 +380,10 @@ static int open_output(struct hang *h)
 		msg_error("cannot write %s: %s", h->options->output, strerror(errno));
 		return -errno;
 	}
+	options = view_options(h->options, h->out);
 	session.clock_start_ns = now_ns();
 	options.realtime_offset_ns =
 		(int64_t)clock_ns(CLOCK_REALTIME) - (int64_t)session.clock_start_ns;
-	options.colour = isatty(fileno(h->out)) && !getenv("NO_COLOR");
 	if (!uname(&kernel))
 		session.kernel = kernel.release;
 	h->emit = emit_new(h->out, &options);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -13,6 +12,7 @@ static int (*const commands[COMMANDS])(int argc, char **argv) = {
 	[COMMAND_HANG] = cmd_hang,	 [COMMAND_TOP] = cmd_top,
 	[COMMAND_PREDICT] = cmd_predict, [COMMAND_DIFF] = cmd_diff,
 	[COMMAND_SERIES] = cmd_series,	 [COMMAND_DOCTOR] = cmd_doctor,
+	[COMMAND_HELP] = cmd_help,
 };
 
 /*
@@ -32,14 +32,11 @@ static void fill_standard_files(void)
 /* Run the command that the first word names, or trace if it names no command. */
 int main(int argc, char **argv)
 {
-	size_t i;
+	enum command command = argc > 1 ? command_named(argv[1]) : COMMANDS;
 
 	fill_standard_files();
-	for (i = 0; argc > 1 && i < COMMANDS; i++) {
-		if (strcmp(argv[1], command_texts[i].name) != 0)
-			continue;
-		argv[1] = argv[0];
-		return commands[i](argc - 1, argv + 1);
-	}
-	return cmd_bare(argc, argv);
+	if (command == COMMANDS)
+		return cmd_bare(argc, argv);
+	argv[1] = argv[0];
+	return commands[command](argc - 1, argv + 1);
 }

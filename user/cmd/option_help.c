@@ -143,16 +143,16 @@ void option_help_short(void)
 {
 	size_t width = left_width(1u << COMMAND_TRACE, true), i;
 
-	puts("Usage: sbt-trace [OPTIONS] -- COMMAND [ARGS...]   run COMMAND and trace it\n"
-	     "       sbt-trace [OPTIONS] -p PID[,PID...]        trace running processes\n"
+	puts("Usage: sbt-trace [OPTIONS] [--] COMMAND [ARGS...]   run COMMAND and trace it\n"
+	     "       sbt-trace [OPTIONS] -p PID[,PID...]          trace running processes\n"
 	     "\n"
 	     "Reports where threads lose time at barriers, which threads are late, and why.\n");
 	for (i = 0; i < noptions; i++)
 		if (shown(&option_table[i], 1u << COMMAND_TRACE, true))
 			print_row(&option_table[i], width, "");
 	puts("\n"
-	     "Commands: record, report, list, hang, top, predict, diff, series, doctor.\n"
-	     "More: sbt-trace COMMAND --help, sbt-trace --help=all, man sbt-trace");
+	     "Commands: record, report, list, hang, top, predict, diff, series, doctor, help.\n"
+	     "More: sbt-trace help COMMAND, sbt-trace --help=all, man sbt-trace");
 }
 
 void option_help_all(void)
@@ -178,9 +178,10 @@ void option_help_all(void)
 
 void option_help_table(void)
 {
-	static const char *const operands[] = {
-		[OPERANDS_COMMAND] = "command", [OPERANDS_FILES] = "files", [OPERANDS_NONE] = "none"
-	};
+	static const char *const operands[] = { [OPERANDS_COMMAND] = "command",
+						[OPERANDS_FILES] = "files",
+						[OPERANDS_NAME] = "name",
+						[OPERANDS_NONE] = "none" };
 	size_t k;
 
 	array_for_each (command_text, command_texts, COMMANDS)

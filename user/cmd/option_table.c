@@ -21,7 +21,9 @@
 #define DIFF	(1u << COMMAND_DIFF)
 #define SERIES	(1u << COMMAND_SERIES)
 #define DOCTOR	(1u << COMMAND_DOCTOR)
-#define ANY	((1u << COMMANDS) - 1)
+#define HELP	(1u << COMMAND_HELP)
+#define ALL	((1u << COMMANDS) - 1)
+#define ANY	(ALL & ~HELP) /* all commands that do something */
 
 #define CAPTURE (TRACE | RECORD | TOP)
 #define WRITE	(TRACE | RECORD)
@@ -94,6 +96,11 @@ const struct option_row option_table[] = {
   TO(options.hang_ns), .expected = "a number of seconds" },
 { "no-causes", NULL, "do not measure where the time of threads goes",
   .group = GROUP_MEASURE, .commands = CAPTURE, .kind = OPTION_FALSE, TO(options.causes) },
+{ "no-samples", NULL, "do not sample threads on a CPU, to show where their work is",
+  .group = GROUP_MEASURE, .commands = CAPTURE, .kind = OPTION_FALSE, TO(options.samples) },
+{ "sample-rate", "HZ", "samples of each CPU in a second (default: the kernel's tick)",
+  .group = GROUP_MEASURE, .commands = CAPTURE, .kind = OPTION_INTEGER, .least = 1, .most = 10000,
+  TO(options.sample_hz), .expected = "a number of samples in a second, 1 to 10000," },
 { "aggregate", NULL, "keep only sums, in the kernel, for pthread barriers",
   .group = GROUP_MEASURE, .commands = TRACE, .kind = OPTION_TRUE, TO(options.aggregate) },
 
@@ -158,7 +165,7 @@ const struct option_row option_table[] = {
   .group = GROUP_COMPARE, .commands = DIFF, .kind = OPTION_DECIMAL, .most = DBL_MAX, .scale = 0.01,
   TO(fail_above), .percent_sign = true, .expected = "a number of per cent" },
 { "quantity", "LIST", "compare only these quantities; repeatable",
-  .choices = "phase barrier lost release elapsed efficiency counters",
+  .choices = "phase barrier lost release elapsed efficiency functions counters",
   .group = GROUP_COMPARE, .commands = DIFF, CALL(option_take_quantities) },
 { "confidence", "PERCENT", "confidence of tests and intervals (default 95)",
   .group = GROUP_COMPARE, .commands = DIFF, .kind = OPTION_DECIMAL, .least = 50,
@@ -174,6 +181,12 @@ const struct option_row option_table[] = {
   .group = GROUP_COMPARE, .commands = SERIES, .kind = OPTION_TEXT, TO(base) },
 
 /* --- output ----------------------------------------------------------------------------------- */
+{ "detail", NULL, "print the whole report, not only its first screen",
+  .group = GROUP_OUTPUT, .commands = SHOW, .silent = RECORD | PREDICT, .common = true,
+  .kind = OPTION_TRUE, TO(options.detail) },
+{ "no-pager", NULL, "print to the terminal without a pager",
+  .group = GROUP_OUTPUT, .commands = REPORT | PREDICT | DIFF | SERIES | DOCTOR,
+  .kind = OPTION_TRUE, TO(options.no_pager) },
 { "output", "FILE", "write the report to FILE",
   .letter = 'o', .group = GROUP_OUTPUT, .commands = TRACE, .common = true, .kind = OPTION_TEXT,
   TO(options.output) },
@@ -207,8 +220,12 @@ const struct option_row option_table[] = {
   .group = GROUP_OUTPUT, .commands = REPORT, .kind = OPTION_LIST, TO(with) },
 { "chrome", "FILE", "also write a timeline for Perfetto",
   .group = GROUP_OUTPUT, .commands = REPORT, .kind = OPTION_TEXT, TO(chrome) },
-{ "folded", "FILE", "also write folded stacks, for a flame graph",
+{ "folded", "FILE", "also write where all time went, for a flame graph",
   .group = GROUP_OUTPUT, .commands = REPORT, .kind = OPTION_TEXT, TO(folded) },
+{ "folded-stacks", "FILE", "also write the sampled stacks by barrier, for a flame graph",
+  .group = GROUP_OUTPUT, .commands = REPORT, .kind = OPTION_TEXT, TO(folded_stacks) },
+{ "folded-late", "FILE", "the same: references and late threads, for a difference",
+  .group = GROUP_OUTPUT, .commands = REPORT, .kind = OPTION_TEXT, TO(folded_late) },
 { "interval", "SECONDS", "refresh every SECONDS (default 1)",
   .letter = 'd', .group = GROUP_OUTPUT, .commands = TOP, .kind = OPTION_SECONDS, .least = 0.1,
   .most = 86400, TO(interval_ns), .expected = "a number of seconds from 0.1" },
@@ -250,9 +267,9 @@ const struct option_row option_table[] = {
   .letter = 'v', .group = GROUP_GENERAL, .commands = HANG, .kind = OPTION_COUNT,
   TO(options.verbose) },
 { "help", NULL, "print help; --help=all: help of all commands",
-  .letter = 'h', .group = GROUP_GENERAL, .commands = ANY, .common = true, .kind = OPTION_HELP },
+  .letter = 'h', .group = GROUP_GENERAL, .commands = ALL, .common = true, .kind = OPTION_HELP },
 { "version", NULL, "print the version",
-  .group = GROUP_GENERAL, .commands = ANY, .kind = OPTION_VERSION },
+  .group = GROUP_GENERAL, .commands = ALL, .kind = OPTION_VERSION },
 };
 /* clang-format on */
 

@@ -64,7 +64,7 @@ static void print_variables(void)
 	      "SBT_WARNINGS     0: no warnings (default 1)\n"
 	      "SBT_PHASE_TIMES  1: print the time of every phase (default 0)\n"
 	      "SBT_NO_DEBUG     1: only run the command, without tracing (default 0)\n"
-	      "SBT_OPTIONS      0: no banner with the options (default 1)\n"
+	      "SBT_OPTIONS      1: a banner with the options (default 1 with -v or --detail)\n"
 	      "SBT_VERBOSE      1: print this list (default 0)\n"
 	      "SBT_EVENTS       counters by phase, as with -e (default none)\n",
 	      stderr);
@@ -87,6 +87,7 @@ static int read_variables(const struct variables *v, struct options *o)
 	take_bool(v, "SBT_WARNINGS", &o->warnings);
 	take_bool(v, "SBT_PHASE_TIMES", &o->phase_times);
 	take_bool(v, "SBT_NO_DEBUG", &o->no_debug);
+	o->banner_given = variable(v, "SBT_OPTIONS") != NULL;
 	take_bool(v, "SBT_OPTIONS", &o->banner);
 	take_bool(v, "SBT_VERBOSE", &list);
 	if (list) {
@@ -473,12 +474,13 @@ static int set_defaults(struct command_line *line)
 	line->options = (struct options){
 		.warnings = true,
 		.banner = true,
-		.warn_ns = SECOND_NS,
+		.warn_ns = OPTIONS_WARN_NS,
 		.warn_every = 1,
 		.hang_ns = 10 * SECOND_NS,
 		.keep = KEEP_PROCESSES,
 		.follow = true,
 		.causes = true,
+		.samples = true,
 		.ring_bytes = RING_BYTES,
 	};
 	line->to_s = line->fail_above = NAN;

@@ -19,13 +19,14 @@
 #include "emit/folded.h"
 #include "emit/html.h"
 
-enum { CHROME, HTML, FOLDED, FILES };
+enum { CHROME, HTML, FOLDED, STACKS, LATE, FILES };
 
 struct pictures {
 	const char *paths[FILES];
 	FILE *files[FILES];
 	struct chrome *chrome;
 	struct html *html;
+	const struct report_env *env;
 	int errors[FILES]; /* the first error of each file; 0: none */
 	struct html_run *beside;
 	/* number of processors that each of @beside is predicted for; 0: measured */
@@ -58,7 +59,8 @@ int pictures_open(struct pictures **out, const struct pictures_paths *paths)
 	int err;
 
 	*out = NULL;
-	if (!paths->chrome && !paths->html && !paths->folded)
+	if (!paths->chrome && !paths->html && !paths->folded && !paths->folded_stacks &&
+	    !paths->folded_late)
 		return 0;
 	err = pictures_page_possible(paths->html);
 	if (err)
@@ -71,6 +73,8 @@ int pictures_open(struct pictures **out, const struct pictures_paths *paths)
 	p->paths[CHROME] = paths->chrome;
 	p->paths[HTML] = paths->html;
 	p->paths[FOLDED] = paths->folded;
+	p->paths[STACKS] = paths->folded_stacks;
+	p->paths[LATE] = paths->folded_late;
 	for (i = 0; i < FILES; i++) {
 		if (!p->paths[i])
 			continue;
@@ -88,10 +92,13 @@ int pictures_open(struct pictures **out, const struct pictures_paths *paths)
 int pictures_begin(struct pictures *p, const struct report_env *env, uint64_t start_ns,
 		   const char *title, const char *name, uint32_t predicted)
 {
-	const struct html_options options = { .title = title, .name = name, .start_ns = start_ns };
+	const struct html_options options = {
+		.title = title, .name = name, .start_ns = start_ns, .env = env
+	};
 	int err = 0;
 
 	p->predicted = predicted;
+	p->env = env;
 	if (p->files[CHROME])
 		err = chrome_begin(&p->chrome, p->files[CHROME], env, start_ns, CHROME_LEAN);
 	if (err)
@@ -285,6 +292,10 @@ int pictures_end(struct pictures *p, const struct model *model, const struct rep
 	}
 	if (p->files[FOLDED])
 		p->errors[FOLDED] = folded_print(p->files[FOLDED], report);
+	if (p->files[STACKS])
+		p->errors[STACKS] = folded_stacks(p->files[STACKS], report, p->env, false);
+	if (p->files[LATE])
+		p->errors[LATE] = folded_stacks(p->files[LATE], report, p->env, true);
 	for (i = 0; i < FILES; i++) {
 		one = close_file(p, i);
 		if (one)

@@ -13,7 +13,7 @@
 
 /* Paths of the files; NULL: not wanted. */
 struct pictures_paths {
-	const char *chrome, *html, *folded;
+	const char *chrome, *html, *folded, *folded_stacks, *folded_late;
 };
 
 struct pictures; /* opaque */

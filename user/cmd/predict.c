@@ -466,10 +466,7 @@ static int print_result(FILE *out, void *ctx)
 	const struct predicting *p = ctx;
 	const struct command_line *line = p->line;
 	const char *output = line->options.output;
-	const struct emit_options options = {
-		.format = line->options.format,
-		.colour = isatty(fileno(out)) && !getenv("NO_COLOR"),
-	};
+	const struct emit_options options = view_options(&line->options, out);
 	struct emit *emit = emit_new(out, &options);
 	int err = 0, failed;
 
@@ -504,8 +501,6 @@ static const char *wrong_together(const struct command_line *p)
 	if (machine && p->options.format != EMIT_TEXT)
 		return "--calibrate and --parameters print text: they cannot be combined with "
 		       "--json or --csv";
-	if (!machine && !files)
-		return "no recording is given (see sbt-trace predict --help)";
 	if (p->to_s <= p->from_s)
 		return "--to is not after --from";
 	if (p->record_to && files > 1)
@@ -538,6 +533,8 @@ static int predict(struct command_line *line)
 {
 	struct predicting p = { .line = line };
 
+	if (!line->calibrate && !line->parameters && view_default_files(line, false))
+		return EXIT_USAGE;
 	if (check(line) || make_machine(line, &p.machine))
 		return EXIT_USAGE;
 	if (pictures_page_possible(line->html))

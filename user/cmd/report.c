@@ -278,7 +278,8 @@ struct reporting {
 static int open_recordings(struct reporting *r, const struct replay_options *options)
 {
 	const struct command_line *line = r->line;
-	const struct pictures_paths paths = { line->chrome, line->html, line->folded };
+	const struct pictures_paths paths = { line->chrome, line->html, line->folded,
+					      line->folded_stacks, line->folded_late };
 	struct replay_options o = *options;
 	int err = pictures_open(&r->pictures, &paths);
 
@@ -286,6 +287,7 @@ static int open_recordings(struct reporting *r, const struct replay_options *opt
 		return err;
 	o.episode = r->pictures ? pictures_episode : NULL;
 	o.folds = !r->pictures; /* pictures show each thread, so threads must not be folded */
+	o.stacks = line->chrome || line->html;
 	o.ctx = r->pictures;
 	return replay_open_all((const char *const *)line->files.words, (uint32_t)line->files.n, &o,
 			       &r->replay);
@@ -298,16 +300,16 @@ static int open_recordings(struct reporting *r, const struct replay_options *opt
 static int begin(struct reporting *r, FILE *out)
 {
 	const struct options *o = &r->line->options;
-	const struct emit_options options = {
-		.format = o->format,
-		.quiet = o->quiet,
-		.verbose = o->verbose,
-		.colour = isatty(fileno(out)) && !getenv("NO_COLOR"),
-		.realtime_offset_ns = replay_session(r->replay)->realtime_offset_ns,
-	};
+	struct emit_options options = view_options(o, out);
 	struct observer_output shown;
 	struct session session;
 
+	options.realtime_offset_ns = replay_session(r->replay)->realtime_offset_ns;
+	/* Rows that the user chose are details. */
+	options.detail |= r->which.sites->n || r->which.nthreads;
+	/* Warnings and hangs of the past are no news. The report says what they showed. */
+	options.count_events = !options.detail && !o->nnames && o->warn_ns == OPTIONS_WARN_NS &&
+			       o->warn_every == 1;
 	r->emit = emit_new(out, &options);
 	if (!r->emit) {
 		msg_error("cannot print the report: %s", strerror(ENOMEM));
@@ -316,7 +318,6 @@ static int begin(struct reporting *r, FILE *out)
 	shown = emit_output(r->emit);
 	replay_show(r->replay, &shown);
 	session = replay_session(r->replay)->session;
-	session.banner &= o->banner;
 	emit_session(r->emit, &session);
 	return r->pictures ? pictures_begin(r->pictures, replay_env(r->replay),
 					    model_start(replay_model(r->replay)), session.command,
@@ -398,8 +399,6 @@ static int print(FILE *out, void *ctx)
 /* Return a message about options that contradict each other, or NULL. */
 static const char *wrong_together(const struct command_line *line)
 {
-	if (!line->files.n)
-		return "report: no recording is given (see sbt-trace report --help)";
 	if (line->with.n && !line->html)
 		return "report: --with adds a recording to the page of --html: --html is missing";
 	if (line->options.output && line->html && !strcmp(line->options.output, line->html))
@@ -415,6 +414,8 @@ static int report(struct command_line *line)
 	const char *wrong = wrong_together(line);
 	int status = EXIT_USAGE;
 
+	if (view_default_files(line, false))
+		return status;
 	if (wrong)
 		msg_error("%s", wrong);
 	else if (!view_spare_files(line) && !read_threads(&line->threads, &r.which))

@@ -6,33 +6,15 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/msg.h"
 #include "capture/capture.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "recording/default_file.h"
 #include "sites/reader.h"
-
-/* Find the program @name as a shell would, and write its path into @file, of PATH_MAX bytes. */
-static bool find_program(const char *name, char *file)
-{
-	const char *path = getenv("PATH"), *end;
-
-	if (strchr(name, '/')) {
-		snprintf(file, PATH_MAX, "%s", name);
-		return true;
-	}
-	for (; path; path = *end ? end + 1 : NULL) {
-		end = strchrnul(path, ':');
-		if (snprintf(file, PATH_MAX, "%.*s/%s", (int)(end - path), path, name) < PATH_MAX &&
-		    !access(file, X_OK))
-			return true;
-	}
-	return false;
-}
+#include "target/launch.h"
 
 /*
  * Return whether COMMAND has the markers of include/sbt/sbt.h. Such a program may have variables of
@@ -42,31 +24,39 @@ static bool has_marks(const struct options *o)
 {
 	char file[PATH_MAX];
 
-	return o->mode == OPTIONS_COMMAND && find_program(o->command[0], file) &&
+	return o->mode == OPTIONS_COMMAND && !launch_find_program(o->command[0], file) &&
 	       reader_file_has_marks(file, "sbt");
 }
 
-/* Set up @o for record: print nothing, and write the recording to the file of -o. */
-static int record_only(struct options *o)
+/* Set up @o for record: print nothing, and write to the file of -o or to the default file. */
+static void record_only(struct options *o)
 {
 	o->only_record = true;
-	if (!o->output) {
-		msg_error("record: -o FILE is missing (see sbt-trace record --help)");
-		return -EINVAL;
-	}
-	o->record = o->output;
+	o->record_default = !o->output;
+	o->record = o->output ? o->output : DEFAULT_FILE;
 	o->output = "/dev/null";
-	return 0;
 }
 
-/* Return whether the first word is neither a command nor a program, and print that. */
-static bool is_no_command(const struct command_line *line)
+/*
+ * Return whether the first word after the options of a command line without "--" is a command of
+ * sbt-trace, or neither that nor a program. If so, print a message: nothing is run that the user
+ * may not have meant.
+ */
+static bool is_no_program(const struct command_line *line)
 {
 	const char *word = line->options.command ? line->options.command[0] : NULL, *nearest;
 	char file[PATH_MAX];
 
-	if (!line->bare || line->before_dashes != line->files.n || !word ||
-	    find_program(word, file))
+	if (!line->bare || line->before_dashes != line->files.n || !word)
+		return false;
+	if (command_named(word) != COMMANDS) {
+		msg_error("the command %s must be the first word: sbt-trace %s [OPTIONS]; to trace "
+			  "a program of this name, write -- before it",
+			  word, word);
+		return true;
+	}
+	/* A path is no mistyped command. */
+	if (strchr(word, '/') || launch_find_program(word, file) != -ENOENT)
 		return false;
 	nearest = command_nearest(word);
 	if (nearest)
@@ -87,8 +77,10 @@ int trace_run(struct options *o, const struct capture_hook *hook)
 
 static int run(struct command_line *line)
 {
-	if (is_no_command(line) || (line->command == COMMAND_RECORD && record_only(&line->options)))
+	if (is_no_program(line))
 		return EXIT_USAGE;
+	if (line->command == COMMAND_RECORD)
+		record_only(&line->options);
 	return trace_run(&line->options, NULL);
 }
 

@@ -5,12 +5,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/msg.h"
 #include "base/output.h"
+#include "base/terminal.h"
+#include "cmd/option_store.h"
+#include "cmd/pager.h"
+#include "recording/default_file.h"
 
 /*
  * Return -EINVAL after a message if @output is one of the files. @output may be NULL or not exist.
@@ -34,8 +37,10 @@ static int spare(const char *output, const struct option_list *files)
 
 int view_spare_files(const struct command_line *line)
 {
-	const char *const outputs[] = { line->options.output, line->html, line->chrome,
-					line->folded, line->record_to };
+	const char *const outputs[] = { line->options.output, line->html,
+					line->chrome,	      line->folded,
+					line->folded_stacks,  line->folded_late,
+					line->record_to };
 	size_t i;
 
 	for (i = 0; i < sizeof(outputs) / sizeof(outputs[0]); i++)
@@ -44,9 +49,41 @@ int view_spare_files(const struct command_line *line)
 	return 0;
 }
 
+/* Add the default recording @file. */
+static int add_default(struct command_line *line, char *file)
+{
+	const char *name = command_texts[line->command].name;
+	int err;
+
+	if (access(file, F_OK)) {
+		msg_error("%s: no recording is given, and there is no file %s here (see sbt-trace "
+			  "help %s)",
+			  name, file, name);
+		return -EINVAL;
+	}
+	err = option_add_file(line, file);
+	line->before_dashes = line->files.n;
+	if (err)
+		msg_error("%s", strerror(-err));
+	return err;
+}
+
+int view_default_files(struct command_line *line, bool both)
+{
+	static char file[] = DEFAULT_FILE, old[] = DEFAULT_FILE_OLD;
+	int err = 0;
+
+	if (line->files.n)
+		return 0;
+	if (both)
+		err = add_default(line, old);
+	return err ? err : add_default(line, file);
+}
+
 int view_write(const struct options *o, int (*print)(FILE *out, void *ctx), void *ctx)
 {
-	FILE *out = o->output ? output_open(o->output) : stdout;
+	FILE *pager = o->output || o->no_pager ? NULL : pager_start();
+	FILE *out = o->output ? output_open(o->output) : pager ? pager : stdout;
 	int status;
 
 	if (!out) {
@@ -54,18 +91,32 @@ int view_write(const struct options *o, int (*print)(FILE *out, void *ctx), void
 		return EXIT_FAILED;
 	}
 	status = print(out, ctx) ? EXIT_FAILED : 0;
-	if (out != stdout && fclose(out) && !status) {
+	if (pager) {
+		pager_end(pager);
+	} else if (out != stdout && fclose(out) && !status) {
 		msg_error("cannot write %s: %s", o->output, strerror(errno));
 		status = EXIT_FAILED;
 	}
 	return status;
 }
 
-static unsigned width_of(FILE *out)
+/* Return the descriptor that decides about width and colour: a pager shows on standard output. */
+static int shown_on(const struct options *o, FILE *out)
 {
-	struct winsize size;
+	return o->output ? fileno(out) : STDOUT_FILENO;
+}
 
-	return !ioctl(fileno(out), TIOCGWINSZ, &size) ? size.ws_col : 0;
+struct emit_options view_options(const struct options *o, FILE *out)
+{
+	return (struct emit_options){
+		.format = o->format,
+		.quiet = o->quiet,
+		.verbose = o->verbose,
+		.detail = o->detail,
+		.banner = options_banner(o),
+		.colour = terminal_colour(shown_on(o, out)),
+		.width = terminal_width(shown_on(o, out)),
+	};
 }
 
 struct printed {
@@ -77,11 +128,7 @@ struct printed {
 static int print_formatted(FILE *out, void *ctx)
 {
 	const struct printed *p = ctx;
-	const struct emit_options options = {
-		.format = p->options->format,
-		.colour = isatty(fileno(out)) && !getenv("NO_COLOR"),
-		.width = width_of(out),
-	};
+	const struct emit_options options = view_options(p->options, out);
 	struct emit *emit = emit_new(out, &options);
 	int err;
 

@@ -14,9 +14,17 @@
  * a message. Return the exit status; a message was printed for all but 0.
  */
 int view_write(const struct options *o, int (*print)(FILE *out, void *ctx), void *ctx);
+/* Return how to print to @out, which view_write() opened for @o. */
+struct emit_options view_options(const struct options *o, FILE *out);
 /* Like view_write(), but @print prints with @emit, in the format of @o. */
 int view_print(const struct options *o, void (*print)(struct emit *emit, const void *ctx),
 	       const void *ctx);
+
+/*
+ * If the user named no recording, add the default file. @both: add the earlier recording before it.
+ * Return 0; -EINVAL after a message if there is no such file; or -ENOMEM after a message.
+ */
+int view_default_files(struct command_line *line, bool both);
 
 /*
  * Check that no output file is one of the recordings that are read, which it would destroy. Return

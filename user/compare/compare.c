@@ -9,8 +9,11 @@
 
 #include "base/grow.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "compare/compare_internal.h"
 #include "analyse/internal.h"
+
+#define FUNCTIONS_MOST 8 /* functions of a site and a report that are compared */
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
@@ -48,6 +51,7 @@ static bool is_wanted(struct comparing *k, const struct compare_row *row)
 	for (i = 0; i < k->o->nquantities; i++) {
 		word = k->o->quantities[i];
 		if (!(row->counter && !strcmp(word, "counters")) &&
+		    !(row->function && !strcmp(word, "functions")) &&
 		    !(row->unit == COMPARE_RATIO && !strcmp(word, "efficiency")) &&
 		    !is_called(word, row->quantity))
 			continue;
@@ -207,6 +211,61 @@ static int rows_counters(struct comparing *k, const struct subject *s)
 	return err;
 }
 
+/* --- functions -------------------------------------------------------------------------------- */
+
+/* Return whether a report before report @r has a function of report @r, too. */
+static bool function_before(const struct comparing *k, uint32_t r, const struct report_function *f)
+{
+	bool unclear;
+	uint32_t i;
+
+	for (i = 0; i < r; i++)
+		if (compare_function_in(k->in[r], k->in[i], f, &unclear))
+			return true;
+	return false;
+}
+
+/*
+ * Add a row for a function of a site in report @r. A report with samples that do not include the
+ * function has the value 0; if it is not clear which one it is, the value is unknown.
+ */
+static int row_function(struct comparing *k, const struct subject *s, uint32_t r,
+			const struct report_function *f)
+{
+	const struct report_barrier *b;
+	const struct report_function *in;
+	struct subject one = *s;
+	bool unclear;
+	uint32_t i;
+
+	one.base.function = f->function;
+	for (i = 0; i < k->c->match.nreports; i++) {
+		b = k->in[i];
+		in = compare_function_in(k->in[r], b, f, &unclear);
+		k->values[i] = in ? in->oncpu_ns : b && b->nfunctions && !unclear ? 0 : NAN;
+		k->batches[i] = in ? &in->batches : NULL;
+	}
+	return row_make(k, &one,
+			&(struct compare_quantity){
+				.name = "function_ns", .words = f->function, .unit = COMPARE_NS },
+			false);
+}
+
+static int rows_functions(struct comparing *k, const struct subject *s)
+{
+	const struct report_barrier *b;
+	uint32_t r, i;
+	int err = 0;
+
+	for (r = 0; !err && r < k->c->match.nreports; r++) {
+		b = k->in[r];
+		for (i = 0; !err && b && i < b->nfunctions && i < FUNCTIONS_MOST; i++)
+			if (b->functions[i].function && !function_before(k, r, &b->functions[i]))
+				err = row_function(k, s, r, &b->functions[i]);
+	}
+	return err;
+}
+
 /* --- subjects --------------------------------------------------------------------------------- */
 
 /* Return the first existing process or barrier of a side, or NULL. */
@@ -305,6 +364,8 @@ static int rows_site(struct comparing *k, uint32_t slot)
 	k->c->only_b += !a;
 	k->c->moved += a && b && site->how != EPISODE_MATCH_ID;
 	err = rows_quantities(k, &s, compare_site_quantities);
+	if (!err)
+		err = rows_functions(k, &s);
 	return err ? err : rows_counters(k, &s);
 }
 

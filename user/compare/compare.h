@@ -89,6 +89,8 @@ struct compare_row {
 	const char *quantity; /* "phase_ns", ..., or a counter's name */
 	const char *words; /* the quantity in a sentence: "phase time" */
 	bool counter;
+	/* time on a CPU in this function, as samples show; NULL: the row is about no function */
+	const char *function;
 	bool gate; /* --fail-above checks the quantity by default */
 	enum compare_unit unit;
 	uint32_t runs_a, runs_b; /* number of recordings in which the quantity is known */

@@ -42,4 +42,16 @@ void compare_test_row(struct compare_row *row, const struct compare_evidence *e,
 /* Adjust the p values, and classify all rows. Return 0 or -ENOMEM. */
 int compare_classify(struct compare *c, const struct compare_options *o);
 
+/* --- compare_function.c: the functions of a site */
+
+/*
+ * Return the function of @in that is function @f of @of: it has the same name, and its file has the
+ * same base name. Among several, the one with the most similar path is taken. Return NULL if there
+ * is none; *unclear: there are such functions, but it is not known which one it is. @in may be
+ * NULL.
+ */
+const struct report_function *compare_function_in(const struct report_barrier *of,
+						  const struct report_barrier *in,
+						  const struct report_function *f, bool *unclear);
+
 #endif /* COMPARE_COMPARE_INTERNAL_H */

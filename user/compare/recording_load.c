@@ -33,6 +33,7 @@ int compare_recording_load(const char *path, struct compare_recording *out)
 	err = replay_run(replay);
 	if (err)
 		goto fail;
+	replay_want_functions(replay);
 	err = replay_report(replay, &out->report);
 	if (err) {
 		msg_error("cannot read %s: %s", path, strerror(-err));

@@ -170,6 +170,13 @@ int elf_vaddr_to_offset(const struct elf_file *elf, uint64_t vaddr, uint64_t *of
 	return elf_locate(elf, vaddr, PF_X, offset, &room);
 }
 
+int elf_data_offset(const struct elf_file *elf, uint64_t vaddr, uint64_t *offset)
+{
+	uint64_t room;
+
+	return elf_locate(elf, vaddr, 0, offset, &room);
+}
+
 int elf_offset_to_vaddr(const struct elf_file *elf, uint64_t offset, uint64_t *vaddr)
 {
 	Elf64_Phdr ph;

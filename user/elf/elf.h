@@ -102,6 +102,8 @@ int elf_each_function(const struct elf_file *elf,
  * Return 0, or -ENOENT if there is none.
  */
 int elf_vaddr_to_offset(const struct elf_file *elf, uint64_t vaddr, uint64_t *offset);
+/* Do the same for data: through any PT_LOAD. */
+int elf_data_offset(const struct elf_file *elf, uint64_t vaddr, uint64_t *offset);
 /*
  * Convert a file offset to an address, through an executable PT_LOAD if possible, else through any
  * other PT_LOAD. Return 0, or -ENOENT if there is none.

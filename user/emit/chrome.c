@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/cause.h"
 #include "base/grow.h"
+#include "base/hash.h"
 #include "base/number.h"
 #include "emit/buf.h"
 #include "emit/json.h"
@@ -62,6 +64,7 @@ struct chrome {
 	struct report_namer *namer;
 	uint32_t nlabels;
 	char **labels; /* labels, by index of the barrier; NULL: not looked up yet */
+	struct hash sites; /* labels of call sites, by number of the site */
 };
 
 #define NAME(suffix, arg, name, ...) [MODEL_BLOCKED_##suffix] = name,
@@ -202,6 +205,25 @@ static const char *label_of(struct chrome *c, const struct model *model, uint32_
 	return c->labels[barrier];
 }
 
+/* Return the label of a call site; NULL when out of memory. */
+static const char *site_label(struct chrome *c, uint32_t site)
+{
+	char *label = hash_get_ptr(&c->sites, site), s[192];
+
+	if (label)
+		return label;
+	if (!c->env->site(c->env->ctx, site))
+		return "?";
+	if (report_site_label(c->env, site, s, sizeof(s)))
+		return NULL;
+	label = strdup(s);
+	if (label && hash_put_ptr(&c->sites, site, label)) {
+		free(label);
+		return NULL;
+	}
+	return label;
+}
+
 /* --- slices ----------------------------------------------------------------------------------- */
 
 /*
@@ -314,14 +336,39 @@ static void put_counters(struct chrome *c, const struct model_detail *d, bool in
 	}
 }
 
+/* Add why the thread arrived late, if it did. */
+static void put_cause(struct chrome *c, const struct cause_member *why, const char **comma)
+{
+	bool all = why->more_site != MODEL_NONE;
+	uint32_t site = all ? why->more_site : why->site;
+	const char *label;
+
+	if (why->dominant == CAUSE_NONE)
+		return;
+	arg(c, comma, "late_ns", why->lateness_ns);
+	buf_str(&c->buf, ",\"cause\":");
+	jsonl_string(&c->buf, cause_name(why->dominant));
+	arg(c, comma, "cause_ns", why->dominant_ns);
+	if (site == MODEL_NONE)
+		return;
+	label = site_label(c, site);
+	if (!label) {
+		chrome_fail(c, -ENOMEM);
+		return;
+	}
+	buf_str(&c->buf, all ? ",\"more_in\":" : ",\"function\":");
+	jsonl_string(&c->buf, label);
+}
+
 static void put_work(struct chrome *c, const struct model_episode *e, const struct model_member *m,
-		     uint32_t pid, uint64_t from, const char *label)
+		     uint32_t pid, uint64_t from, const char *label, const struct cause_member *why)
 {
 	const struct slice s = { "work", "work to", label, pid, m->tid, from, m->arrive_ns };
 	const char *comma = "";
 
 	slice(c, &s);
 	arg(c, &comma, "phase", e->number);
+	put_cause(c, why, &comma);
 	if (parts_known(m) && !c->lean_ns) {
 		put_parts(c, m, &comma);
 		put_counters(c, m->detail, false, &comma);
@@ -537,11 +584,12 @@ static void put_nested(struct chrome *c, const struct model_episode *e,
 }
 
 /*
- * Write the slices of one thread. Return the time at which the slice after its wait begins, or
- * MODEL_UNKNOWN if there is no such slice.
+ * Write the slices of one thread; @why is the cause of its lateness. Return the time at which the
+ * slice after its wait begins, or MODEL_UNKNOWN if there is no such slice.
  */
 static uint64_t put_member(struct chrome *c, const struct model_episode *e,
-			   const struct model_member *m, uint32_t pid, const char *label)
+			   const struct model_member *m, uint32_t pid, const char *label,
+			   const struct cause_member *why)
 {
 	struct chrome_track *t = track_of(c, m);
 	bool incomplete = e->state == MODEL_INCOMPLETE;
@@ -558,7 +606,7 @@ static uint64_t put_member(struct chrome *c, const struct model_episode *e,
 	if (m->work_ns != MODEL_UNKNOWN && m->work_ns <= m->arrive_ns) {
 		from = m->arrive_ns - m->work_ns;
 		if (slice_fits(c, t, &from, m->arrive_ns)) {
-			put_work(c, e, m, pid, from, label);
+			put_work(c, e, m, pid, from, label, why);
 			put_phase(c, t, m, pid, from);
 		}
 	}
@@ -610,7 +658,9 @@ static void put_arrows(struct chrome *c, const struct model *model, const struct
 
 int chrome_episode(struct chrome *c, const struct model *model, const struct model_episode *e)
 {
+	const struct model_member *ref = cause_reference(c->env->causes, model, e);
 	const char *label = label_of(c, model, e->barrier);
+	struct cause_member why;
 	uint64_t *released;
 	uint32_t i;
 
@@ -625,12 +675,13 @@ int chrome_episode(struct chrome *c, const struct model *model, const struct mod
 	for (i = 0; i < e->n; i++) {
 		const struct model_member *m = &e->members[i];
 
+		why = cause_of_member(c->env->causes, model, e, ref, m);
 		if (e->nested && c->together)
 			c->drawn_together++;
 		else if (e->nested)
 			put_nested(c, e, m, pid_of(model, m), label);
 		else
-			released[i] = put_member(c, e, m, pid_of(model, m), label);
+			released[i] = put_member(c, e, m, pid_of(model, m), label, &why);
 	}
 	if (!e->nested)
 		put_arrows(c, model, e, released);
@@ -664,10 +715,15 @@ int chrome_begin(struct chrome **out, FILE *file, const struct report_env *env, 
 		   "\",\"note\":\"Slices and arrows have the times that were measured. For the "
 		   "parts of a phase (run queue, blocked, ...) and for counters, only sums are "
 		   "known. The sums are arguments of the slice, and counter tracks show them as "
-		   "constant from the beginning of the phase to its end. A counter track is 0 "
-		   "where there is no phase or nothing is known. A null argument is unknown, a "
-		   "missing argument is 0. The metadata state what was left out of a long "
-		   "run.\"},\n\"traceEvents\":[\n",
+		   "constant from the beginning of the phase to its end. late_ns is how much "
+		   "later than the typical thread of the episode the thread arrived, cause is the "
+		   "largest part of that (cause_ns), and function is where it was, on a CPU or "
+		   "blocked, for longest. more_in replaces function where it is known in which "
+		   "place the last arrivers of this barrier were on a CPU for longer than typical "
+		   "threads, over its late episodes up to this one. A counter track is 0 where "
+		   "there is no phase or nothing "
+		   "is known. A null argument is unknown, a missing argument is 0. The metadata "
+		   "state what was left out of a long run.\"},\n\"traceEvents\":[\n",
 		   SBT_VERSION, start_ns);
 	err = chrome_put(c);
 	if (err) {
@@ -803,6 +859,7 @@ int chrome_end(struct chrome *c, const struct model *model, uint64_t end_ns)
 	for (i = 0; i < c->nlabels; i++)
 		free(c->labels[i]);
 	free(c->labels);
+	hash_free_ptrs(&c->sites);
 	report_namer_free(c->namer);
 	free(c->tracks);
 	buf_free(&c->buf);

@@ -12,6 +12,11 @@
  * constant from the beginning of the phase to its end. Parts that are 0 are left out. Times are
  * microseconds with three decimals, from the start of tracing.
  *
+ * The work slice of a thread that arrived late has the cause of its lateness and the function in
+ * which it was for longest (late_ns, cause, cause_ns, function). If a last arriver was on a CPU for
+ * longer, more_in replaces function: the place that explains this, over the late episodes of the
+ * barrier so far. See cause_of_member().
+ *
  * A crossing takes about 600 bytes. Once the file has 64 MiB, counters and parts of phases are left
  * out. Once it has 192 MiB, several crossings of a thread become one slice with their sums. The
  * number of crossings per slice grows with the file, so that viewers can still open it. The file's

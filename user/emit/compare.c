@@ -10,8 +10,9 @@
 #include "compare/compare.h"
 #include "emit/table.h"
 
-#define PLACES 20 /* largest number of call sites in the table */
-#define FILES  8 /* largest number of files listed per side */
+#define PLACES	  20 /* largest number of call sites in the table */
+#define FILES	  8 /* largest number of files listed per side */
+#define FUNCTIONS 3 /* largest number of functions that are named in sentences */
 
 /* --- values ----------------------------------------------------------------------------------- */
 
@@ -274,12 +275,49 @@ static void print_rows(struct textout *t, const struct compare *c, bool sites,
 		textout_line(t, TEXTOUT_PLAIN, "and %u more (--json lists all)", places - PLACES);
 }
 
+/* Return whether the function of @a changed more than that of @b. Equal changes: the first row. */
+static bool changed_more(const struct compare_row *a, const struct compare_row *b)
+{
+	double x = fabs(a->difference), y = fabs(b->difference);
+
+	return x > y || (!(x < y) && a < b);
+}
+
+/* Return the function with the largest change after @before (NULL: of all), or NULL. */
+static const struct compare_row *next_function(const struct compare *c,
+					       const struct compare_row *before)
+{
+	const struct compare_row *top = NULL;
+
+	array_for_each (r, c->rows, c->nrows)
+		if (r->function && r->significant == 1 && (!before || changed_more(before, r)) &&
+		    (!top || changed_more(r, top)))
+			top = r;
+	return top;
+}
+
+/* Print the functions that became slower or faster, largest change first. */
+static void print_functions(struct textout *t, const struct compare *c)
+{
+	char a[TEXTOUT_CELL], b[TEXTOUT_CELL], change[TEXTOUT_CELL];
+	const struct compare_row *row = next_function(c, NULL);
+	uint32_t n;
+
+	for (n = 0; row && n < FUNCTIONS; n++, row = next_function(c, row))
+		textout_wrap(t, TEXTOUT_PLAIN, "", 2, "%s() takes %s: %s against %s (%s), at %s",
+			     row->function, row->difference > 0 ? "longer" : "less time",
+			     compare_value(b, row->b, row->unit),
+			     compare_value(a, row->a, row->unit),
+			     compare_percent(change, row->ratio), where_of(row));
+}
+
 void compare_sentences(struct textout *t, const struct fields_comparison *rec)
 {
 	const struct compare *c = rec->compare;
 
 	print_headline(t, c);
 	print_regressions(t, c);
+	print_functions(t, c);
 	print_side(t, "A", rec->a, rec->na);
 	print_side(t, "B", rec->b, rec->nb);
 	print_remarks(t, c);

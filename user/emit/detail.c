@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/function_name.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "emit/account.h"
@@ -414,10 +415,13 @@ static void barrier_callsites(struct textout *t, const struct report_barrier *b)
 		if (b->ncallsites == 1 && !c->through)
 			break;
 		if (c->file && c->line)
-			n = asprintf(&place, "%s %s:%u", c->function ? c->function : "?", c->file,
+			n = asprintf(&place, "%s%s %s:%u", c->function ? c->function : "?",
+				     c->function ? function_name_call(c->function) : "", c->file,
 				     c->line);
 		else if (c->module)
-			n = asprintf(&place, "%s+0x%llx", c->module, (unsigned long long)c->offset);
+			n = asprintf(&place, "%s%s%s+0x%llx", c->function ? c->function : "",
+				     c->function ? " " : "", c->module,
+				     (unsigned long long)c->offset);
 		else
 			n = asprintf(&place, "an unknown call site");
 		if (n < 0)
@@ -463,6 +467,33 @@ static void barrier_detached(struct textout *t, const struct report *r,
 			(double)(b->detached_beside_ns - r->start_ns) / 1e9);
 }
 
+/* Return the advice about the barrier's process or group, or "". */
+static const char *advice_above(const struct report *r, const struct report_barrier *b)
+{
+	array_for_each (g, r->groups, r->ngroups)
+		array_for_each (p, g->processes, g->nprocesses)
+			if (p->pid == b->pid)
+				return g->all.advice;
+	array_for_each (p, r->processes, r->nprocesses)
+		if (p->pid == b->pid)
+			return p->advice;
+	return "";
+}
+
+/* Print the advice, unless the same advice is above, and what it may gain. */
+static void barrier_advice(struct textout *t, const struct report *r,
+			   const struct report_barrier *b)
+{
+	uint64_t gain = b->nested ? REPORT_UNKNOWN : report_gain(b);
+	char time[TEXTOUT_CELL];
+
+	if (*b->advice && strcmp(b->advice, advice_above(r, b)) != 0)
+		textout_wrap(t, TEXTOUT_PLAIN, "    -> ", 7, "%s", b->advice);
+	if (gain != REPORT_UNKNOWN && gain)
+		textout_line(t, TEXTOUT_PLAIN, "    Gain: up to %s of the elapsed time %s.",
+			     textout_time(time, gain), report_gain_basis(b, NULL));
+}
+
 static void detail_one(struct textout *t, const struct report *r, const struct report_barrier *b,
 		       const struct fields_context *context)
 {
@@ -476,8 +507,7 @@ static void detail_one(struct textout *t, const struct report *r, const struct r
 	barrier_detached(t, r, b);
 	if (*b->verdict)
 		textout_wrap(t, TEXTOUT_PLAIN, "    ", 4, "%s", b->verdict);
-	if (*b->advice)
-		textout_wrap(t, TEXTOUT_PLAIN, "    -> ", 7, "%s", b->advice);
+	barrier_advice(t, r, b);
 	why_sentence(t, TEXTOUT_PLAIN, &b->cause, 4);
 	why_stack(t, &b->cause, 8, FRAMES);
 	why_parts(t, &b->cause, 6);

@@ -3,13 +3,16 @@
 #include "emit/emit.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "emit/buf.h"
 #include "emit/compare.h"
 #include "emit/csv.h"
 #include "emit/doctor.h"
 #include "emit/fields.h"
+#include "emit/first_screen.h"
 #include "emit/hang.h"
 #include "emit/json.h"
 #include "emit/live_text.h"
@@ -31,6 +34,8 @@ struct emit {
 	struct textout text;
 	struct csv *csv;
 	bool header; /* CSV: the header was printed */
+	uint64_t warnings; /* warnings that were not printed (options.count_events) */
+	uint64_t warned_ns; /* the longest of their barrier times */
 	int err; /* first error */
 };
 
@@ -114,6 +119,50 @@ static bool emit_live(const struct emit *emit)
 	return !emit->err && emit_is_text(emit) && !emit->options.quiet;
 }
 
+/* Return the length of the word at @s. */
+static size_t word(const char *s)
+{
+	return strcspn(s, " ");
+}
+
+/*
+ * Set @out to the script that an interpreter runs, without its folder, or to "" if the command is
+ * no known interpreter, or runs no script. Interpreters have names such as "python3.11".
+ */
+static void script_of(const char *command, char *out, size_t size)
+{
+	static const char *const interpreters[] = { "python", "pypy", "ruby",  "perl",	 "bash",
+						    "sh",     "node", "julia", "Rscript" };
+	const char *name = command, *s;
+	bool known = false;
+	size_t i, n;
+
+	*out = '\0';
+	if (!command)
+		return;
+	for (s = command; s < command + word(command); s++)
+		if (*s == '/')
+			name = s + 1;
+	for (i = 0; i < sizeof(interpreters) / sizeof(interpreters[0]); i++) {
+		n = strlen(interpreters[i]);
+		known |= !strncmp(name, interpreters[i], n) &&
+			 strspn(name + n, "0123456789.") == word(name + n);
+	}
+	for (s = name + word(name); known && *s; s += word(s)) {
+		s++;
+		if (!word(s) || !strncmp(s, "-c ", 3) || !strncmp(s, "-e ", 3))
+			return;
+		/* These options have an argument. */
+		if (!strncmp(s, "-W ", 3) || !strncmp(s, "-X ", 3))
+			s += 3;
+		else if (!strncmp(s, "-m ", 3) || *s != '-') {
+			s += *s == '-' ? 3 : 0;
+			snprintf(out, size, "%.*s", (int)word(s), s);
+			return;
+		}
+	}
+}
+
 void emit_session(struct emit *emit, const struct session *session)
 {
 	struct fields_session rec = {
@@ -125,14 +174,18 @@ void emit_session(struct emit *emit, const struct session *session)
 	};
 
 	emit->context.clock_start_ns = session->clock_start_ns;
+	script_of(session->command, emit->context.script, sizeof(emit->context.script));
 	if (emit->err)
 		return;
 	if (!emit_is_text(emit)) {
 		emit_record(emit, &fields_rec_session, &rec);
 		return;
 	}
-	if (session->banner && !emit->options.quiet)
+	if (session->banner && emit->options.banner && !emit->options.quiet)
 		live_banner(&emit->text, session);
+	else if (emit->options.announce && !emit->options.quiet)
+		textout_line(&emit->text, TEXTOUT_DIM,
+			     "Tracing. Press ^C to end tracing and print the report.");
 	if (emit->options.verbose && !emit->options.quiet)
 		live_probes(&emit->text, session, &emit->context);
 	emit_put(emit);
@@ -152,7 +205,7 @@ void emit_watched(struct emit *emit, const struct observed_episode *episode)
 
 void emit_named(struct emit *emit, const struct observed_episode *episode)
 {
-	if (!emit_live(emit))
+	if (!emit_live(emit) || emit->options.count_events)
 		return;
 	live_named(&emit->text, episode, &emit->context);
 	emit_put(emit);
@@ -170,6 +223,10 @@ void emit_warning(struct emit *emit, const struct observed_episode *episode, uin
 		return;
 	if (!emit_is_text(emit)) {
 		emit_record(emit, &fields_rec_warning, &rec);
+	} else if (emit->options.count_events) {
+		emit->warnings++;
+		if (episode->barrier_ns > emit->warned_ns)
+			emit->warned_ns = episode->barrier_ns;
 	} else if (emit_live(emit)) {
 		live_warning(&emit->text, episode, threshold_ns, &emit->context);
 		emit_put(emit);
@@ -184,7 +241,7 @@ void emit_hang(struct emit *emit, const struct report_hang *hang)
 		return;
 	if (!emit_is_text(emit)) {
 		emit_record(emit, &fields_rec_hang, hang);
-	} else if (emit_live(emit)) {
+	} else if (emit_live(emit) && !emit->options.count_events) {
 		hang_print(&emit->text, hang);
 		emit_put(emit);
 	}
@@ -289,7 +346,11 @@ void emit_report(struct emit *emit, const struct report *report)
 	emit->context.interim = report->interim;
 	emit->context.many = report->nprocesses > 1;
 	if (emit_is_text(emit)) {
-		summary_print(&emit->text, report, &emit->context);
+		if (emit->options.detail)
+			summary_print(&emit->text, report, &emit->context);
+		else
+			first_screen_print(&emit->text, report, &emit->context, emit->warnings,
+					   emit->warned_ns);
 		emit_put(emit);
 	} else {
 		emit_records(emit, report);

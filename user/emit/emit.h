@@ -36,6 +36,15 @@ struct emit_options {
 	unsigned width; /* columns; 0: 100 */
 	bool ascii; /* text: ASCII only ("us", "~", "#") */
 	bool verbose; /* text: print the probes below the banner */
+	/* text: print the whole report, not only its first screen (emit/first_screen.h) */
+	bool detail;
+	bool banner; /* text: print the session's settings first, unless session.banner is false */
+	bool announce; /* text: print that tracing has begun, unless the banner shows it */
+	/*
+	 * text: print no warnings, no hangs and no episodes of named barriers when they occur; the
+	 * report counts the warnings
+	 */
+	bool count_events;
 	/* text: print only the report at the end, no banner and no live reports */
 	bool quiet;
 	int64_t realtime_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC; 0: no time of day */

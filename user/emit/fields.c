@@ -946,11 +946,15 @@ const struct emit_record fields_rec_finding = {
 static const struct emit_field remark_fields[] = {
 	{ "kind", EMIT_STRING, RM(kind),
 	  .help = "kind of the remark. No barrier was crossed: nothing_crossed, looked_at (where "
-		  "sbt-trace looked), elsewhere (where else to look). Possible barriers: candidate "
-		  "(threads may synchronise at this function), spinning_code, inlined. Names that "
-		  "matched nothing: user_barrier (-b), unmet (-w, --name, --phase). MPI: ranks, "
-		  "ranks_gone (ranks that exited before they were identified), untraced (ranks "
-		  "that cross no barrier but can wait in calls that are not traced). Files: "
+		  "sbt-trace looked), nameless (a program without names), elsewhere (where else to "
+		  "look). Possible barriers: candidate "
+		  "(threads may synchronise at this function), spinning_code, inlined, own_threads "
+		  "(a library with threads of its own, and with waits that are not traced). Names "
+		  "that matched nothing: user_barrier (-b), unmet (-w, --name, --phase). MPI: "
+		  "ranks, ranks_gone (ranks that exited before they were identified), untraced "
+		  "(ranks that cross no barrier but can wait in calls that are not traced). "
+		  "runtime_unseen: processes that run Go or Java, because barriers of these "
+		  "runtimes are not seen. Files: "
 		  "unread, unnamed. Copied code: copied (a process ran a copy of code with "
 		  "probes), trapped (such a copy killed a process). Others: team, frames, "
 		  "left_out, still_running, not_traced, not_probed, regions_unseen (parallel "
@@ -1008,7 +1012,8 @@ static const struct emit_field end_fields[] = {
 		  "end. unmet and arrivals_unseen are 0, and left_out is null. Every file was read "
 		  "(no remark unread). No process has barriers or waits that were not traced "
 		  "(untraced), and none ran a copy of code with probes (no remarks copied, "
-		  "trapped). Every MPI rank was identified (no remark ranks_gone)" },
+		  "trapped). Every MPI rank was identified (no remark ranks_gone). No process ran "
+		  "Go or Java (no remark runtime_unseen)" },
 	{ "shed", EMIT_U32, RE(ndetached),
 	  .help = "number of processes that were not traced to their end because of --cost-limit; "
 		  "their records contain shed_ns" },
@@ -1040,6 +1045,16 @@ static const struct emit_field end_fields[] = {
 	  .help = "time during which threads were not accounted for. A thread that switches 2,000 "
 		  "times in a second without crossing a barrier is not accounted for in the rest "
 		  "of that second" },
+	{ "samples", EMIT_U64, RE(sampling.samples),
+	  .help = "number of samples of threads on a CPU; null: none were taken" },
+	{ "samples_lost", EMIT_U64, RE(sampling.lost),
+	  .help = "number of these samples that were not stored, because the buffers were half "
+		  "full: they are missing in the places" },
+	{ "samples_outside", EMIT_U64, RE(samples_outside),
+	  .help = "number of samples that are in no place, because they belong to no complete "
+		  "episode, or because their stack is unknown" },
+	{ "sampling_cost_ns", EMIT_NS, RE(sampling.cost_ns),
+	  .help = "time that the samples took in the kernel; in the cost of the processes" },
 	{ "tracer_cpu_ns", EMIT_NS, RE(tracer_cpu_ns),
 	  .help = "CPU time used by sbt-trace itself" },
 	END
@@ -1057,6 +1072,8 @@ const struct emit_field fields_of_report[] = {
 	{ RL(groups, ngroups), .sub = &fields_rec_group },
 	{ RL(processes, nprocesses), .sub = &fields_rec_process },
 	{ RL(barriers, nbarriers), .sub = &fields_rec_barrier },
+	{ RL(places, nplaces), .sub = &fields_rec_place },
+	{ RL(activities, nactivities), .sub = &fields_rec_activity },
 	{ RL(phases, nphases), .sub = &fields_rec_transition },
 	{ RL(conceptuals, nconceptuals), .sub = &fields_rec_conceptual },
 	{ RL(findings, nfindings), .sub = &fields_rec_finding },
@@ -1068,9 +1085,9 @@ const struct emit_field fields_of_report[] = {
 const struct emit_record *const fields_records[] = {
 	&fields_rec_session, &fields_rec_episode, &fields_rec_warning, &fields_rec_hang,
 	&fields_rec_where, &fields_rec_group, &fields_rec_process, &fields_rec_barrier,
-	&fields_rec_transition, &fields_rec_conceptual, &fields_rec_finding, &fields_rec_remark,
-	&fields_rec_interim, &fields_rec_end, &fields_rec_doctor, &fields_rec_comparison,
-	&fields_rec_difference, &fields_rec_series, &fields_rec_prediction,
-	&fields_rec_assumption, NULL,
+	&fields_rec_place, &fields_rec_activity, &fields_rec_transition, &fields_rec_conceptual,
+	&fields_rec_finding, &fields_rec_remark, &fields_rec_interim, &fields_rec_end,
+	&fields_rec_doctor, &fields_rec_comparison, &fields_rec_difference, &fields_rec_series,
+	&fields_rec_prediction, &fields_rec_assumption, NULL,
 };
 /* clang-format on */

@@ -159,9 +159,9 @@ extern const struct emit_record *const fields_records[];
 extern const struct emit_record fields_rec_session, fields_rec_episode, fields_rec_warning,
 	fields_rec_barrier, fields_rec_transition, fields_rec_conceptual, fields_rec_group,
 	fields_rec_process, fields_rec_finding, fields_rec_remark, fields_rec_end,
-	fields_rec_interim, fields_rec_hang, fields_rec_where, fields_rec_doctor,
-	fields_rec_comparison, fields_rec_difference, fields_rec_series, fields_rec_prediction,
-	fields_rec_prediction_phase, fields_rec_assumption;
+	fields_rec_interim, fields_rec_hang, fields_rec_where, fields_rec_doctor, fields_rec_place,
+	fields_rec_activity, fields_rec_comparison, fields_rec_difference, fields_rec_series,
+	fields_rec_prediction, fields_rec_prediction_phase, fields_rec_assumption;
 /* The lists of a report, in the order of printing; ends with a NULL help. */
 extern const struct emit_field fields_of_report[];
 /*
@@ -185,6 +185,8 @@ struct fields_context {
 	bool many; /* the report covers several processes */
 	bool no_bars; /* text: no bars in this table */
 	uint8_t view; /* text: the table's view; 0: FIELDS_MAIN */
+	/* text: the script that COMMAND, an interpreter, runs; "": none, or unknown */
+	char script[64];
 };
 
 enum fields_kind {

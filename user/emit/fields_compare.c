@@ -16,6 +16,10 @@ static void cell_quantity(const void *rec, char *out, size_t size)
 	const struct compare_row *r = rec;
 	size_t n = strlen(r->quantity);
 
+	if (r->function) {
+		snprintf(out, size, "in %s()", r->function);
+		return;
+	}
 	/* The cells show the unit, so leave it out of the name. */
 	if (!r->counter && n > 3 && !strcmp(r->quantity + n - 3, "_ns"))
 		n -= 3;
@@ -211,9 +215,12 @@ static const struct emit_field difference_fields[] = {
 	{ "comm", EMIT_STRING, R(comm), .help = "name of the process" },
 	{ "quantity", EMIT_STRING, R(quantity), .heading = "quantity", .look = EMIT_ID,
 	  .cell = cell_quantity,
-
-	    .help = "name of the quantity: phase_ns, barrier_ns, lost_ns or release_ns (sums over "
-		  "a run), elapsed_ns, an efficiency, episodes, nthreads, or a counter" },
+	  .help = "name of the quantity: phase_ns, barrier_ns, lost_ns or release_ns (sums over "
+		  "a run), elapsed_ns, an efficiency, episodes, nthreads, function_ns (time on a "
+		  "CPU in `function`), or a counter" },
+	{ "function", EMIT_STRING, R(function),
+	  .help = "quantity function_ns: the function; the values are estimated from samples, and "
+		  "summed over all threads; null: other quantities" },
 	{ "counter", EMIT_BOOL, R(counter), .help = "true: the quantity is a counter" },
 	{ "unit", EMIT_ENUM, R(unit), .names = units,
 	  .help = "unit of the quantity: ns, ratio or count" },

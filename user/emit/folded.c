@@ -7,11 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/cause.h"
+#include "analyse/places.h"
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "emit/buf.h"
+#include "sites/site.h"
 
 enum part {
 	ONCPU,
@@ -33,6 +36,7 @@ static const char *const part_names[PARTS] = {
 	[BLOCKED + MODEL_BLOCKED_SLEEP] = "blocked: sleep",
 	[BLOCKED + MODEL_BLOCKED_THROTTLED] = "blocked: throttled",
 	[BLOCKED + MODEL_BLOCKED_OTHER] = "blocked: other",
+	[BLOCKED + MODEL_BLOCKED_GIL] = "blocked: GIL",
 	[UNATTRIBUTED] = "unattributed",
 	[WORK] = "work",
 	[WAIT] = "wait",
@@ -188,4 +192,86 @@ int folded_print(FILE *file, const struct report *r)
 	hash_free(&f.by_tid);
 	buf_free(&f.buf);
 	return f.err;
+}
+
+/* --- stacks of samples ------------------------------------------------------------------------ */
+
+struct stacks {
+	struct buf buf;
+	const struct report_env *env;
+	const struct report_barrier *barrier;
+	bool late;
+};
+
+/* Add the functions of a call site, the outermost first: it may have been inlined. */
+static void put_site(struct stacks *s, uint32_t site)
+{
+	const struct site_name *name = s->env->site ? s->env->site(s->env->ctx, site) : NULL;
+	char place[96];
+	uint32_t i;
+
+	if (!name || !name->nframes) {
+		snprintf(place, sizeof(place), "%.64s+0x%" PRIx64,
+			 name && name->module ? text_base_name(name->module) : "unknown code",
+			 name ? name->offset : 0);
+		buf_char(&s->buf, ';');
+		put_frame(&s->buf, place);
+		return;
+	}
+	for (i = name->nframes; i; i--) {
+		buf_char(&s->buf, ';');
+		put_frame(&s->buf, name->frames[i - 1].function);
+	}
+}
+
+static void put_sampled(struct stacks *s, const struct places_stack *stack, bool spin)
+{
+	uint32_t i;
+
+	put_frame(&s->buf, s->barrier->comm);
+	buf_printf(&s->buf, " (%u);", s->barrier->pid);
+	put_frame(&s->buf, s->barrier->label);
+	if (spin)
+		buf_str(&s->buf, ";spinning in the barrier");
+	if (!stack->n)
+		buf_str(&s->buf, ";[unknown]");
+	for (i = stack->n; i; i--)
+		put_site(s, stack->sites[i - 1]);
+	if (s->late)
+		buf_printf(&s->buf, " %" PRIu64 " %" PRIu64 "\n", stack->reference_ns,
+			   stack->last_ns);
+	else
+		buf_printf(&s->buf, " %" PRIu64 "\n", spin ? stack->spin_ns : stack->work_ns);
+}
+
+static void each_stack(void *ctx, const struct places_stack *stack)
+{
+	struct stacks *s = ctx;
+
+	if (s->late) {
+		if (stack->last_ns || stack->reference_ns)
+			put_sampled(s, stack, false);
+		return;
+	}
+	if (stack->work_ns)
+		put_sampled(s, stack, false);
+	if (stack->spin_ns)
+		put_sampled(s, stack, true);
+}
+
+int folded_stacks(FILE *file, const struct report *r, const struct report_env *env, bool late)
+{
+	struct stacks s = { .env = env, .late = late };
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; env->causes && i < r->nbarriers && !err; i++) {
+		s.barrier = &r->barriers[i];
+		places_each_stack(causes_places(env->causes), s.barrier->index, each_stack, &s);
+		err = buf_write(&s.buf, file);
+	}
+	if (!err)
+		err = buf_flush(file);
+	buf_free(&s.buf);
+	return err;
 }

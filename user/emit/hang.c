@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/function_name.h"
 #include "base/text.h"
 #include "emit/fields.h"
 
@@ -30,10 +31,11 @@ static void place_of(char out[PLACE], const char *function, const char *file, ui
 		     const char *module)
 {
 	if (file && line)
-		snprintf(out, PLACE, "%s %s:%u", function ? function : "?", text_base_name(file),
-			 line);
+		snprintf(out, PLACE, "%s%s %s:%u", function ? function : "?",
+			 function ? function_name_call(function) : "", text_base_name(file), line);
 	else if (function && module)
-		snprintf(out, PLACE, "%s (%s)", function, text_base_name(module));
+		snprintf(out, PLACE, "%s%s (%s)", function, function_name_call(function),
+			 text_base_name(module));
 	else
 		snprintf(out, PLACE, "%s",
 			 module ? text_base_name(module) : "an unknown call site");
@@ -43,8 +45,8 @@ static void place_of(char out[PLACE], const char *function, const char *file, ui
 
 static bool same_site(const struct report_hang_arrived *a, const struct report_hang_arrived *b)
 {
-	return a->line == b->line && textout_same(a->function, b->function) &&
-	       textout_same(a->file, b->file) && textout_same(a->module, b->module);
+	return a->line == b->line && text_same(a->function, b->function) &&
+	       text_same(a->file, b->file) && text_same(a->module, b->module);
 }
 
 static void arrived_at(struct textout *t, const struct report_hang *h, uint32_t first)
@@ -82,12 +84,12 @@ static bool same_stack(const struct report_hang_missing *a, const struct report_
 	uint32_t i;
 
 	if (a->nframes != b->nframes || a->state != b->state || a->why != b->why ||
-	    a->pid != b->pid || !textout_same(a->blocked_on, b->blocked_on))
+	    a->pid != b->pid || !text_same(a->blocked_on, b->blocked_on))
 		return false;
 	for (i = 0; i < a->nframes; i++)
 		if (a->frames[i].line != b->frames[i].line ||
-		    !textout_same(a->frames[i].function, b->frames[i].function) ||
-		    !textout_same(a->frames[i].file, b->frames[i].file))
+		    !text_same(a->frames[i].function, b->frames[i].function) ||
+		    !text_same(a->frames[i].file, b->frames[i].file))
 			return false;
 	return true;
 }
@@ -97,15 +99,24 @@ static bool is_inner(const struct hang_frame *f)
 	return f->module && hang_is_runtime(f->module);
 }
 
+static bool is_of_cxx(const char *function)
+{
+	return function && function_name_of_cxx_library(function);
+}
+
 /* Print a frame. Frames in the C library and other runtimes are dim: the fault is rarely there. */
 static void frame_line(struct textout *t, const struct hang_frame *f)
 {
 	char place[PLACE];
 
+	const char *outer = f->inlined && *f->inlined ? f->inlined : NULL;
+
+	/* The library starts a thread's function in functions of its own, and may inline it. */
+	if (outer && !is_of_cxx(f->function) && is_of_cxx(outer))
+		outer = NULL;
 	place_of(place, f->function, f->file, f->line, f->module);
 	textout_line(t, is_inner(f) ? TEXTOUT_DIM : TEXTOUT_PLAIN, "        at %s%s%s", place,
-		     f->inlined && *f->inlined ? ", inlined into " : "",
-		     f->inlined ? f->inlined : "");
+		     outer ? ", inlined into " : "", outer ? outer : "");
 }
 
 /*
@@ -120,6 +131,8 @@ static void stack_lines(struct textout *t, const struct report_hang_missing *m)
 	while (first < end && is_inner(&m->frames[first]))
 		first++;
 	while (first < end && is_inner(&m->frames[end - 1]))
+		end--;
+	while (first + 1 < end && is_of_cxx(m->frames[end - 1].function))
 		end--;
 	/* Of the library's frames, show only the function that was called. */
 	if (first == end)

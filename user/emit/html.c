@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/cause.h"
 #include "base/array.h"
 #include "base/grow.h"
+#include "base/hash.h"
 #include "hang/hang.h"
 #include "emit/buf.h"
 #include "emit/fields.h"
@@ -21,11 +23,30 @@
 /* Up to this many crossings are kept one by one. With more, the page has only the grid. */
 #define CROSSINGS 60000
 
+/*
+ * What is known of a crossing's work interval, as float32 values of the page: the cause of the
+ * lateness (enum cause_kind; -1: none), the lateness and the cause's part of it, the index of the
+ * function (-1: unknown), and the scheduler states. Times are in ns, NAN: unknown. The states are
+ * in the order of SBT_PART_REASONS, after on a CPU and run queue.
+ */
+enum {
+	DETAIL_CAUSE,
+	DETAIL_LATE,
+	DETAIL_CAUSE_NS,
+	DETAIL_FUNCTION,
+	DETAIL_MORE, /* 1: the function is the place of all late episodes so far; 0: of this one */
+	DETAIL_ONCPU,
+	DETAIL_RUNQ,
+	DETAIL_BLOCKED,
+	DETAILS = DETAIL_BLOCKED + MODEL_BLOCKED_REASONS
+};
+
 struct crossing {
 	uint32_t lane, episode;
 	uint8_t kind; /* GRID_WAIT, or GRID_INSIDE */
 	/* ns from the start of tracing; NAN: unknown */
 	double arrive_ns, work_ns, wait_ns, depart_ns;
+	float detail[DETAILS];
 };
 
 struct episode {
@@ -42,6 +63,9 @@ struct html {
 	uint32_t neach, cap_each;
 	struct episode *kept;
 	uint32_t nkept, cap_kept;
+	/* call sites that crossings name, and the index of each */
+	uint32_t *sites, nsites, cap_sites;
+	struct hash by_site;
 };
 
 /* --- the charting library --------------------------------------------------------------------- */
@@ -88,9 +112,12 @@ static void keep_none(struct html *h)
 	h->many = true;
 	free(h->each);
 	free(h->kept);
+	free(h->sites);
+	hash_free(&h->by_site);
 	h->each = NULL;
 	h->kept = NULL;
-	h->neach = h->cap_each = h->nkept = h->cap_kept = 0;
+	h->sites = NULL;
+	h->neach = h->cap_each = h->nkept = h->cap_kept = h->nsites = h->cap_sites = 0;
 }
 
 static int keep_episode(struct html *h, const struct model_episode *e)
@@ -111,16 +138,56 @@ static int keep_episode(struct html *h, const struct model_episode *e)
 	return 0;
 }
 
+/* Put the index of a call site into *index, -1 for MODEL_NONE. Return 0 or -ENOMEM. */
+static int site_index(struct html *h, uint32_t site, float *index)
+{
+	uint64_t at;
+
+	*index = -1;
+	if (site == MODEL_NONE)
+		return 0;
+	if (!hash_get(&h->by_site, site, &at)) {
+		if (grow(h->sites, h->cap_sites, h->nsites + 1) ||
+		    hash_put(&h->by_site, site, h->nsites))
+			return -ENOMEM;
+		at = h->nsites;
+		h->sites[h->nsites++] = site;
+	}
+	*index = (float)at;
+	return 0;
+}
+
+static int set_detail(struct html *h, const struct model_member *m, const struct cause_member *why,
+		      float detail[DETAILS])
+{
+	const struct model_detail *d = m->detail;
+	bool states = d && m->work_ns != MODEL_UNKNOWN && d->oncpu_ns != MODEL_UNKNOWN;
+	uint32_t i;
+
+	detail[DETAIL_CAUSE] = why->dominant == CAUSE_NONE ? -1 : (float)why->dominant;
+	detail[DETAIL_LATE] = (float)why->lateness_ns;
+	detail[DETAIL_CAUSE_NS] = (float)why->dominant_ns;
+	detail[DETAIL_ONCPU] = states ? (float)d->oncpu_ns : NAN;
+	detail[DETAIL_RUNQ] = states ? (float)d->runq_ns : NAN;
+	for (i = 0; i < MODEL_BLOCKED_REASONS; i++)
+		detail[DETAIL_BLOCKED + i] = states ? (float)d->blocked_ns[i] : NAN;
+	detail[DETAIL_MORE] = why->more_site != MODEL_NONE;
+	return site_index(h, why->more_site != MODEL_NONE ? why->more_site : why->site,
+			  &detail[DETAIL_FUNCTION]);
+}
+
 static int keep_crossing(struct html *h, const struct model_member *m, uint32_t lane,
-			 enum grid_kind kind)
+			 enum grid_kind kind, const struct cause_member *why)
 {
 	bool left = m->depart_ns != MODEL_UNKNOWN;
+	struct crossing *c;
 
 	if (h->many || lane == GRID_LANES)
 		return 0;
 	if (grow(h->each, h->cap_each, h->neach + 1))
 		return -ENOMEM;
-	h->each[h->neach++] = (struct crossing){
+	c = &h->each[h->neach++];
+	*c = (struct crossing){
 		.lane = lane,
 		.episode = h->nkept - 1,
 		.kind = (uint8_t)kind,
@@ -129,10 +196,11 @@ static int keep_crossing(struct html *h, const struct model_member *m, uint32_t 
 		.wait_ns = (double)m->wait_ns,
 		.depart_ns = left ? (double)since(h, m->depart_ns) : NAN,
 	};
-	return 0;
+	return set_detail(h, m, why, c->detail);
 }
 
-static int add_member(struct html *h, const struct model_episode *e, const struct model_member *m)
+static int add_member(struct html *h, const struct model_episode *e, const struct model_member *m,
+		      const struct cause_member *why)
 {
 	enum grid_kind kind = e->state == MODEL_INCOMPLETE ? GRID_INSIDE : GRID_WAIT;
 	uint64_t arrive = since(h, m->arrive_ns), depart = since(h, m->depart_ns);
@@ -149,15 +217,17 @@ static int add_member(struct html *h, const struct model_episode *e, const struc
 	if (m->depart_ns != MODEL_UNKNOWN)
 		grid_add(&h->grid, lane, kind == GRID_WAIT ? GRID_LEAVE : GRID_INSIDE,
 			 kind == GRID_WAIT ? arrive + m->wait_ns : arrive, depart);
-	return keep_crossing(h, m, lane, kind);
+	return keep_crossing(h, m, lane, kind, why);
 }
 
 int html_episode(struct html *h, const struct model *model, const struct model_episode *e)
 {
+	const struct causes *causes = h->options.env ? h->options.env->causes : NULL;
+	const struct model_member *ref = h->many ? NULL : cause_reference(causes, model, e);
+	struct cause_member why;
 	uint32_t i;
 	int err;
 
-	(void)model;
 	if (e->nested) {
 		h->nested++;
 		return 0;
@@ -165,8 +235,10 @@ int html_episode(struct html *h, const struct model *model, const struct model_e
 	h->episodes++;
 	h->crossings += e->n;
 	err = keep_episode(h, e);
-	for (i = 0; i < e->n && !err; i++)
-		err = add_member(h, e, &e->members[i]);
+	for (i = 0; i < e->n && !err; i++) {
+		why = cause_of_member(causes, model, e, ref, &e->members[i]);
+		err = add_member(h, e, &e->members[i], &why);
+	}
 	if (!err && e->state != MODEL_INCOMPLETE)
 		err = grid_episode(&h->grid, e->barrier, since(h, e->release_ns), e->phase_ns,
 				   e->barrier_ns);
@@ -290,7 +362,14 @@ static void put_lane_name(struct html *h, const struct model *model, const struc
 			   ",\"pid\":%u,\"comm\":", model_proc(model, th->proc)->tgid);
 		jsonl_string(&h->page.buf, th->comm);
 		if (index != MODEL_NONE)
-			buf_printf(&h->page.buf, ",\"index\":%u", index);
+			buf_printf(&h->page.buf, ",\"index\":%u,\"placed\":%s", index,
+				   th->place != MODEL_NONE ? "true" : "false");
+		if (th->barrier != MODEL_NONE && h->options.env && h->options.env->family_name) {
+			buf_str(&h->page.buf, ",\"family\":");
+			jsonl_string(&h->page.buf,
+				     h->options.env->family_name(
+					     model_barrier(model, th->barrier)->family));
+		}
 	}
 	buf_char(&h->page.buf, '}');
 }
@@ -399,9 +478,48 @@ static void put_series(struct html *h, const struct report *r, uint64_t elapsed_
 	buf_str(&h->page.buf, "]}");
 }
 
+/* Add the names that the values of the crossings' details stand for. */
+static int put_detail_names(struct html *h)
+{
+	char label[192];
+	uint32_t i;
+	int err;
+
+	buf_str(&h->page.buf, ",\"causes\":[");
+	for (i = 0; i < CAUSE_KINDS; i++) {
+		buf_str(&h->page.buf, i ? "," : "");
+		jsonl_string(&h->page.buf, cause_name(i));
+	}
+	buf_str(&h->page.buf, "],\"functions\":[");
+	for (i = 0; i < h->nsites; i++) {
+		err = report_site_label(h->options.env, h->sites[i], label, sizeof(label));
+		if (err)
+			return err;
+		buf_str(&h->page.buf, i ? "," : "");
+		jsonl_string(&h->page.buf, label);
+	}
+	buf_char(&h->page.buf, ']');
+	return 0;
+}
+
+static int put_details(struct html *h)
+{
+	float(*all)[DETAILS] = calloc(h->neach + 1, sizeof(*all));
+	uint32_t i;
+
+	if (!all)
+		return -ENOMEM;
+	for (i = 0; i < h->neach; i++)
+		memcpy(all[i], h->each[i].detail, sizeof(all[i]));
+	buf_str(&h->page.buf, ",\"details\":");
+	put_base64(&h->page.buf, all, h->neach * sizeof(*all));
+	free(all);
+	return put_detail_names(h);
+}
+
 /*
  * Add each crossing as seven float64 values: lane, episode, kind, and four times. All have the same
- * type, so that one array is enough.
+ * type, so that one array is enough. The details are a second array, see DETAIL_CAUSE.
  */
 static int put_each(struct html *h, const struct report *r)
 {
@@ -435,7 +553,10 @@ static int put_each(struct html *h, const struct report *r)
 		put_barrier_name(h, r, r->barriers[i].index);
 		buf_char(&h->page.buf, '}');
 	}
-	buf_str(&h->page.buf, "]}");
+	buf_char(&h->page.buf, ']');
+	if (put_details(h))
+		return -ENOMEM;
+	buf_char(&h->page.buf, '}');
 	return 0;
 }
 

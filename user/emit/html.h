@@ -40,6 +40,8 @@ struct html_options {
 	const char *title; /* a command or a file; NULL: unknown; untrusted */
 	const char *name; /* name of this run among others; NULL: the title; untrusted */
 	uint64_t start_ns; /* time at which tracing started */
+	/* names call sites and families; NULL: neither is named, and causes are unknown */
+	const struct report_env *env;
 };
 
 struct html; /* opaque */

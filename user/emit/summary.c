@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The sbt-trace authors
+#include "emit/activity.h"
 #include "emit/summary.h"
 
 #include <math.h>
@@ -169,21 +170,16 @@ static void summary_bounds(struct textout *t, const struct report_process *p)
 		     textout_fraction(most, p->parallel_most), more);
 }
 
-static void summary_openmp(struct textout *t, const struct report_process *p,
-			   const struct report_openmp_losses *omp, const char *at_most,
+static void summary_openmp(struct textout *t, const struct report_openmp_losses *omp,
 			   const char *of)
 {
-	const struct report_efficiency *e = &p->efficiency;
-	char pe[TEXTOUT_CELL], lb[TEXTOUT_CELL], ser[TEXTOUT_CELL], te[TEXTOUT_CELL],
-		s[TEXTOUT_CELL], ro[TEXTOUT_CELL], tr[TEXTOUT_CELL], st[TEXTOUT_CELL],
+	char s[TEXTOUT_CELL], ro[TEXTOUT_CELL], tr[TEXTOUT_CELL], st[TEXTOUT_CELL],
 		tu[TEXTOUT_CELL];
 
 	textout_wrap(
 		t, TEXTOUT_PLAIN, "  ", 2,
-		"PE %s%s = LB %s × SerE %s × TE %s: %s of %s is lost in serial parts%s%s%s, %s in "
-		"parallel regions to waiting for other threads%s%s%s, %s in the runtime.",
-		at_most, textout_fraction(pe, e->parallel), textout_fraction(lb, e->load_balance),
-		textout_fraction(ser, e->serialisation), textout_fraction(te, e->transfer),
+		"%s of %s is lost in serial parts%s%s%s, %s in parallel regions to waiting for "
+		"other threads%s%s%s, %s in the runtime.",
 		textout_percent(s, omp->serial), of, isfinite(omp->start) ? ", " : "",
 		isfinite(omp->start) ? textout_percent(st, omp->start) : "",
 		isfinite(omp->start) ? " in the start of teams" : " and in the start of teams",
@@ -192,27 +188,53 @@ static void summary_openmp(struct textout *t, const struct report_process *p,
 		omp->turns > 0 ? " to waiting for a turn" : "", textout_percent(tr, omp->runtime));
 }
 
+/*
+ * PE is a share of this time (see positions_efficiency()). For a group or an OpenMP team, this is
+ * the elapsed time multiplied by the number of threads.
+ */
+static const char *unit_of(const struct report_process *p, const struct report_group *g)
+{
+	return g || isfinite(p->omp_serialisation) ? "elapsed time × threads" : "thread time";
+}
+
+/*
+ * Print what is known about the lost time of a process besides its efficiencies, which have their
+ * own part of the report.
+ */
+static void summary_lost(struct textout *t, const struct report_process *p,
+			 const struct report_group *g)
+{
+	struct report_openmp_losses omp;
+
+	if (p->tasks && isfinite(p->parallel_least))
+		summary_bounds(t, p);
+	else if (!isfinite(p->efficiency.parallel))
+		textout_line(t, TEXTOUT_PLAIN, "  Its efficiency is unknown.");
+	else if (p->processes > 1)
+		textout_line(t, TEXTOUT_PLAIN,
+			     "  LB, SerE and TE are not known for processes that are kept as a "
+			     "sum.");
+	else if (p->hung)
+		textout_line(t, TEXTOUT_PLAIN, "  The time of the hang counts as lost.");
+	else if (!isfinite(p->efficiency.serialisation) && isfinite(p->lost_static))
+		textout_line(t, TEXTOUT_PLAIN,
+			     "  Rotating imbalance and barrier overhead cannot be distinguished "
+			     "here.");
+	else if (report_openmp_losses(p, &omp))
+		summary_openmp(t, &omp, unit_of(p, g));
+}
+
 /* Print the answer for a process, or for the sum @p of the group @g (NULL: no group). */
 static void summary_answer(struct textout *t, const struct report_process *p,
 			   const struct report_group *g)
 {
-	const struct report_efficiency *e = &p->efficiency;
-	const char *at_most = p->untraced ? "at most " : "";
-	/*
-	 * PE is a share of this time (see positions_efficiency()). For a group or an OpenMP team,
-	 * this is the elapsed time multiplied by the number of threads.
-	 */
-	const char *of =
-		g || isfinite(p->omp_serialisation) ? "elapsed time × threads" : "thread time";
 	struct buf title = { 0 };
-	struct report_openmp_losses omp;
-	char time[TEXTOUT_CELL], threads[TEXTOUT_CELL], pe[TEXTOUT_CELL], lb[TEXTOUT_CELL],
-		ser[TEXTOUT_CELL], te[TEXTOUT_CELL], s[TEXTOUT_CELL], ro[TEXTOUT_CELL],
-		tr[TEXTOUT_CELL], at_once[TEXTOUT_CELL + 16] = "";
+	char time[TEXTOUT_CELL], threads[TEXTOUT_CELL], n[TEXTOUT_CELL],
+		at_once[TEXTOUT_CELL + 16] = "";
 
 	if (p->positions && p->positions < p->threads)
 		snprintf(at_once, sizeof(at_once), " (%s at a time)",
-			 textout_count(pe, p->positions));
+			 textout_count(n, p->positions));
 	textout_wrap(t, TEXTOUT_BOLD, "", 2, "%s, %s%s, %s: %s", title_of(&title, p, g),
 		     textout_plural(threads, p->threads, "thread"), at_once,
 		     textout_time(time, p->elapsed_ns),
@@ -220,43 +242,7 @@ static void summary_answer(struct textout *t, const struct report_process *p,
 	buf_free(&title);
 	if (*p->advice)
 		textout_wrap(t, TEXTOUT_PLAIN, "  -> ", 5, "%s", p->advice);
-	if (p->tasks && isfinite(p->parallel_least))
-		summary_bounds(t, p);
-	else if (!isfinite(e->parallel))
-		textout_line(t, TEXTOUT_PLAIN, "  Its efficiency is unknown.");
-	else if (p->processes > 1)
-		textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
-			     "PE %s%s; LB, SerE and TE are not known for processes that are kept "
-			     "as a sum.",
-			     at_most, textout_fraction(pe, e->parallel));
-	else if (p->hung)
-		textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
-			     "PE %s%s = LB %s × SerE %s × TE %s, where the time of the hang counts "
-			     "as lost.",
-			     at_most, textout_fraction(pe, e->parallel),
-			     textout_fraction(lb, e->load_balance),
-			     textout_fraction(ser, e->serialisation),
-			     textout_fraction(te, e->transfer));
-	else if (!isfinite(e->serialisation) && isfinite(p->lost_static))
-		textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
-			     "PE %s%s, LB %s: %s of %s is lost to static imbalance; rotating "
-			     "imbalance and barrier overhead cannot be distinguished here.",
-			     at_most, textout_fraction(pe, e->parallel),
-			     textout_fraction(lb, e->load_balance),
-			     textout_percent(s, p->lost_static), of);
-	else if (report_openmp_losses(p, &omp))
-		summary_openmp(t, p, &omp, at_most, of);
-	else
-		textout_wrap(t, TEXTOUT_PLAIN, "  ", 2,
-			     "PE %s%s = LB %s × SerE %s × TE %s: %s of %s is lost to static "
-			     "imbalance, %s to rotating imbalance%s, %s to barrier overhead.",
-			     at_most, textout_fraction(pe, e->parallel),
-			     textout_fraction(lb, e->load_balance),
-			     textout_fraction(ser, e->serialisation),
-			     textout_fraction(te, e->transfer), textout_percent(s, p->lost_static),
-			     of, textout_percent(ro, p->lost_rotating),
-			     p->by_barrier ? " (another late thread at each barrier)" : "",
-			     textout_percent(tr, p->lost_transfer));
+	summary_lost(t, p, g);
 }
 
 static bool has_findings(const struct report *r, uint32_t pid)
@@ -526,7 +512,8 @@ static void summary_efficiency(struct textout *t, const struct report_process *p
 
 	if (!isfinite(e->parallel))
 		return;
-	textout_line(t, TEXTOUT_BOLD, "EFFICIENCY of %s", title_of(&title, p, g));
+	textout_line(t, TEXTOUT_BOLD, "EFFICIENCY of %s, losses as shares of %s",
+		     title_of(&title, p, g), unit_of(p, g));
 	buf_free(&title);
 	text = p->hung				? &hung
 	       : isfinite(p->omp_serialisation) ? &openmp
@@ -587,13 +574,12 @@ static void summary_losses(struct textout *t, const struct report *r)
 
 	textout_line(t, TEXTOUT_BOLD, "LOST");
 	if (r->lossless)
-		textout_line(t, TEXTOUT_PLAIN, "  Nothing lost: %s records produced, %s consumed.",
+		textout_line(t, TEXTOUT_PLAIN, "  No record lost: %s produced, %s consumed.",
 			     textout_count(a, r->produced), textout_count(b, r->consumed));
 	else if (!r->lost)
-		textout_line(
-			t, TEXTOUT_RED,
-			"  No record was lost, but not all was traced: %s produced, %s consumed.",
-			textout_count(a, r->produced), textout_count(b, r->consumed));
+		textout_line(t, TEXTOUT_RED,
+			     "  No record lost, but not all was traced: %s produced, %s consumed.",
+			     textout_count(a, r->produced), textout_count(b, r->consumed));
 	else
 		textout_line(t, TEXTOUT_RED, "  %s records lost: %s produced, %s consumed.",
 			     textout_count(a, r->lost), textout_count(b, r->produced),
@@ -774,16 +760,18 @@ static void summary_loops(struct textout *t, const struct report *r)
 }
 
 /*
- * Return the number of lost records that are not crossings: starts and ends of threads and phases,
- * and time after the last barrier.
+ * Besides crossings, these are starts and ends of threads and phases, and time after the last
+ * barrier.
  */
-static uint64_t lost_other(const struct report *r)
+uint64_t summary_lost_records(const struct report *r)
 {
 	uint64_t sum = 0;
 
+	if (r->lost)
+		return r->lost;
 	array_for_each (l, r->losses, r->nlosses)
 		sum += l->count;
-	return sum > r->lost ? sum - r->lost : 0;
+	return sum;
 }
 
 /* Print a reason why the figures do not cover everything. */
@@ -792,7 +780,7 @@ static uint64_t lost_other(const struct report *r)
 
 static void summary_incomplete(struct textout *t, const struct report *r)
 {
-	uint64_t n_lost = r->lost ? r->lost : lost_other(r);
+	uint64_t n_lost = summary_lost_records(r);
 	bool one = r->ndetached == 1, one_part = r->ndetached_parts == 1;
 	char n[TEXTOUT_CELL];
 
@@ -851,6 +839,7 @@ void summary_print(struct textout *t, const struct report *r, const struct field
 		summary_threads(t, r, context);
 		detail_each(t, r, context);
 	}
+	activity_print(t, r, UINT32_MAX);
 	summary_counters(t, r, context);
 	detail_transitions(t, r, context);
 	summary_efficiencies(t, r);

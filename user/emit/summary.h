@@ -10,6 +10,9 @@
 void summary_print(struct textout *t, const struct report *report,
 		   const struct fields_context *context);
 
+/* Return the number of lost records of all kinds; 0 if it is not known. */
+uint64_t summary_lost_records(const struct report *report);
+
 /* The parts about barriers, in detail.c. */
 void detail_barriers(struct textout *t, const struct report *report,
 		     const struct fields_context *context);

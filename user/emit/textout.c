@@ -3,6 +3,7 @@
 #include "emit/textout.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <strings.h>
 #include <time.h>
 
+#include "base/function_name.h"
 #include "base/text.h"
 
 #define ELLIPSIS "…"
@@ -98,6 +100,50 @@ static const char *tail(const char *s, unsigned columns)
 }
 
 /*
+ * Add @s in at most @columns, without the scopes at its beginning. Return false if it is still too
+ * long.
+ */
+static bool add_inner(struct buf *buf, const char *s, unsigned columns)
+{
+	while ((s = function_name_inner(s)))
+		if (textout_columns(s) < columns) {
+			buf_str(buf, ELLIPSIS);
+			buf_str(buf, s);
+			return true;
+		}
+	return false;
+}
+
+/*
+ * Shorten a text that begins with the name of a C++ or Rust function, without cutting a word: leave
+ * out the function into which it was inlined, then scopes. Return false if the text is still too
+ * long, or begins in another way.
+ */
+static bool elide_function(struct buf *buf, const char *s, unsigned columns)
+{
+	const char *end = function_name_end(s), *rest = NULL;
+	char *own = NULL;
+	bool fits;
+
+	if (!end || *s == '/' ||
+	    !(function_name_inner(s) || (!strncmp(end, " in ", 4) && function_name_inner(end + 4))))
+		return false;
+	if (add_inner(buf, s, columns))
+		return true;
+	if (!strncmp(end, " in ", 4))
+		rest = function_name_end(end + 4);
+	if (!rest || asprintf(&own, "%.*s" ELLIPSIS "%s", (int)(end - s), s, rest) < 0)
+		return false;
+	fits = textout_columns(own) <= columns;
+	if (fits)
+		buf_str(buf, own);
+	else
+		fits = add_inner(buf, own, columns);
+	free(own);
+	return fits;
+}
+
+/*
  * Elide the middle. Keep more of the end than of the front: paths differ at their end, where file
  * and line are.
  */
@@ -113,7 +159,7 @@ unsigned textout_elide(struct buf *buf, const char *s, unsigned columns)
 	}
 	if (columns < 3) {
 		buf_add(buf, s, head(s, columns));
-	} else {
+	} else if (!elide_function(buf, s, columns)) {
 		front = (columns - 1) / 3;
 		end = tail(s, columns - 1 - front);
 		buf_add(buf, s, head(s, front));
@@ -138,9 +184,28 @@ char *textout_fit(const char *s, unsigned columns)
 	return NULL;
 }
 
-bool textout_same(const char *a, const char *b)
+char *textout_cut(const char *s, unsigned columns)
 {
-	return a == b || (a && b && !strcmp(a, b));
+	char *safe = text_printable(s);
+	const char *inner, *next;
+	struct buf buf = { 0 };
+
+	if (!safe || textout_columns(safe) <= columns)
+		return safe;
+	if (!elide_function(&buf, safe, columns)) {
+		/* The innermost name says most. */
+		for (inner = next = safe; columns > 2 && next; next = function_name_inner(inner))
+			inner = next;
+		buf_str(&buf, inner == safe ? "" : ELLIPSIS);
+		columns -= inner != safe;
+		buf_add(&buf, inner, head(inner, columns ? columns - 1 : 0));
+		buf_str(&buf, columns ? ELLIPSIS : "");
+	}
+	free(safe);
+	if (!buf.failed)
+		return buf.s;
+	buf_free(&buf);
+	return NULL;
 }
 
 /* --- lines ------------------------------------------------------------------------------------ */
@@ -394,28 +459,31 @@ static size_t break_at(const char *s, unsigned columns)
 	return last ? last : fits ? fits : strlen(s);
 }
 
-void textout_wrap(struct textout *t, enum textout_style style, const char *first, unsigned indent,
-		  const char *fmt, ...)
+/* Print the paragraph @raw, which may be unprintable; see textout_wrap_most(). */
+static void wrap(struct textout *t, enum textout_style style, const char *first, unsigned indent,
+		 unsigned most, const char *raw)
 {
-	char small[SMALL], *raw, *safe = NULL, *s;
-	const char *lead = first;
+	char *copy = text_is_printable(raw) ? NULL : text_printable(raw);
+	const char *s = copy ? copy : text_is_printable(raw) ? raw : NULL, *lead = first;
 	struct buf line = { 0 };
-	unsigned used;
-	va_list args;
+	unsigned used, columns, i;
 	size_t n;
 
-	va_start(args, fmt);
-	raw = format(t, small, fmt, args);
-	va_end(args);
-	if (raw)
-		safe = text_is_printable(raw) ? raw : text_printable(raw);
-	for (s = safe; s && *s; s += n) {
+	t->buf->failed |= !s;
+	for (i = 1; s && *s; i++, s += n) {
 		used = lead ? textout_columns(lead) : indent;
-		n = break_at(s, used < t->width ? t->width - used : 1);
+		columns = used < t->width ? t->width - used : 1;
+		n = break_at(s, columns);
 		buf_clear(&line);
 		buf_pad(&line, lead ? 0 : indent);
 		buf_str(&line, lead ? lead : "");
-		buf_add(&line, s, n);
+		if (i == most && s[n]) {
+			buf_add(&line, s, break_at(s, columns - 1));
+			buf_str(&line, ELLIPSIS);
+			n = strlen(s);
+		} else {
+			buf_add(&line, s, n);
+		}
 		if (line.failed)
 			break;
 		put(t, style, line.s, false);
@@ -423,10 +491,37 @@ void textout_wrap(struct textout *t, enum textout_style style, const char *first
 		while (s[n] == ' ')
 			n++;
 	}
-	t->buf->failed |= !safe || line.failed;
+	t->buf->failed |= line.failed;
 	buf_free(&line);
-	if (safe != raw)
-		free(safe);
+	free(copy);
+}
+
+void textout_wrap(struct textout *t, enum textout_style style, const char *first, unsigned indent,
+		  const char *fmt, ...)
+{
+	char small[SMALL], *raw;
+	va_list args;
+
+	va_start(args, fmt);
+	raw = format(t, small, fmt, args);
+	va_end(args);
+	if (raw)
+		wrap(t, style, first, indent, UINT_MAX, raw);
+	if (raw != small)
+		free(raw);
+}
+
+void textout_wrap_most(struct textout *t, enum textout_style style, const char *first,
+		       unsigned indent, unsigned most, const char *fmt, ...)
+{
+	char small[SMALL], *raw;
+	va_list args;
+
+	va_start(args, fmt);
+	raw = format(t, small, fmt, args);
+	va_end(args);
+	if (raw)
+		wrap(t, style, first, indent, most, raw);
 	if (raw != small)
 		free(raw);
 }

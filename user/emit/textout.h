@@ -33,6 +33,13 @@ void textout_line(struct textout *t, enum textout_style style, const char *fmt, 
 void textout_wrap(struct textout *t, enum textout_style style, const char *first, unsigned indent,
 		  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /*
+ * Like textout_wrap(), but print at most @most lines. If the text needs more, the last line ends in
+ * an ellipsis. In Markdown there is no limit.
+ */
+void textout_wrap_most(struct textout *t, enum textout_style style, const char *first,
+		       unsigned indent, unsigned most, const char *fmt, ...)
+	__attribute__((format(printf, 6, 7)));
+/*
  * Print @s as one line. It must be printable, and at most @columns wide. Trailing blanks are
  * removed from @s.
  */
@@ -46,15 +53,17 @@ unsigned textout_columns(const char *s);
  * memory.
  */
 char *textout_fit(const char *s, unsigned columns);
+/*
+ * Like textout_fit(), but a longer text loses its end, not its middle: each of several names in one
+ * line can then be recognised.
+ */
+char *textout_cut(const char *s, unsigned columns);
 /* Add the printable @s, elided to at most @columns columns. Return its width. */
 unsigned textout_elide(struct buf *buf, const char *s, unsigned columns);
 /* Add @s, made printable and escaped so that Markdown shows it unchanged, even in a table. */
 void textout_markdown(struct buf *buf, const char *s);
 /* Add @s in ASCII only. */
 void textout_ascii(struct buf *buf, const char *s);
-
-/* Return whether two strings are equal, or both NULL. */
-bool textout_same(const char *a, const char *b);
 
 #define TEXTOUT_CELL 48 /* enough for the results of all functions below */
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/function_name.h"
 #include "base/text.h"
 #include "emit/fields.h"
 #include "emit/textout.h"
@@ -24,13 +25,13 @@ static bool same_place(const struct emit_thread *a, const struct emit_thread *b)
 	uint32_t i;
 
 	if (a->nframes != b->nframes || a->state != b->state ||
-	    !textout_same(a->blocked_on, b->blocked_on))
+	    !text_same(a->blocked_on, b->blocked_on))
 		return false;
 	for (i = 0; i < a->nframes; i++) {
 		const struct hang_frame *x = &a->frames[i], *y = &b->frames[i];
 
-		if (x->line != y->line || !textout_same(x->function, y->function) ||
-		    !textout_same(x->file, y->file) || !textout_same(x->module, y->module))
+		if (x->line != y->line || !text_same(x->function, y->function) ||
+		    !text_same(x->file, y->file) || !text_same(x->module, y->module))
 			return false;
 		if (!x->function && x->address != y->address)
 			return false;
@@ -43,7 +44,8 @@ static void frame_line(struct textout *t, const struct hang_frame *f)
 	char place[PLACE], function[PLACE];
 
 	if (f->function)
-		snprintf(function, sizeof(function), "%s", f->function);
+		snprintf(function, sizeof(function), "%s%s", f->function,
+			 function_name_call(f->function));
 	else
 		snprintf(function, sizeof(function), "0x%" PRIx64, f->address);
 	if (f->file && f->line)

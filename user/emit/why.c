@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/cause.h"
 #include "base/array.h"
+#include "base/function_name.h"
 #include "base/text.h"
 #include "emit/table.h"
 
@@ -99,11 +101,7 @@ void why_parts(struct textout *t, const struct report_cause *cause, unsigned ind
 
 /* --- stack ------------------------------------------------------------------------------------ */
 
-/*
- * Return whether the frame is in the C library or the loader. Only the function that the program
- * called matters there.
- */
-static bool inner(const struct report_callsite *frame)
+bool why_is_inner(const struct report_callsite *frame)
 {
 	static const char *const libraries[] = {
 		"libc.so", "libc-2", "libpthread", "ld-linux", "ld-musl", "libc.musl", NULL,
@@ -124,20 +122,23 @@ static void frame_line(struct textout *t, const struct report_callsite *f, unsig
 	int n;
 
 	if (f->file && f->line)
-		n = asprintf(&place, "%s %s:%u", function, text_base_name(f->file), f->line);
+		n = asprintf(&place, "%s%s %s:%u", function, function_name_call(function),
+			     text_base_name(f->file), f->line);
 	else if (f->function && f->module)
-		n = asprintf(&place, "%s (%s)", function, text_base_name(f->module));
+		n = asprintf(&place, "%s%s (%s)", function, function_name_call(function),
+			     text_base_name(f->module));
 	else if (f->module)
 		n = asprintf(&place, "%s+0x%llx", text_base_name(f->module),
 			     (unsigned long long)f->offset);
 	else
-		n = asprintf(&place, "%s", f->function ? function : "an unknown function");
+		n = asprintf(&place, "%s%s", f->function ? function : "an unknown function",
+			     f->function ? function_name_call(function) : "");
 	if (n < 0) {
 		t->buf->failed = true;
 		return;
 	}
-	textout_line(t, inner(f) ? TEXTOUT_DIM : TEXTOUT_PLAIN, "%*sat %s%s%s", (int)indent, "",
-		     place, f->inlined ? ", inlined into " : "", f->inlined ? f->inlined : "");
+	textout_line(t, why_is_inner(f) ? TEXTOUT_DIM : TEXTOUT_PLAIN, "%*sat %s%s%s", (int)indent,
+		     "", place, f->inlined ? ", inlined into " : "", f->inlined ? f->inlined : "");
 	free(place);
 }
 
@@ -146,9 +147,9 @@ void why_stack(struct textout *t, const struct report_cause *cause, unsigned ind
 	uint32_t first = 0, end = cause->nframes, i;
 	char n[TEXTOUT_CELL];
 
-	if (!cause->nparts || !cause->frames)
+	if (!cause->nparts || !cause->frames || cause_is(cause, CAUSE_GIL))
 		return;
-	while (first < end && inner(&cause->frames[first]))
+	while (first < end && why_is_inner(&cause->frames[first]))
 		first++;
 	/*
 	 * Print the frames from the call into the library to the thread's start, without the
@@ -158,11 +159,21 @@ void why_stack(struct textout *t, const struct report_cause *cause, unsigned ind
 		first = 0;
 	else if (first)
 		first--;
-	while (end > first + 2 && inner(&cause->frames[end - 1]))
+	while (end > first + 2 && why_is_inner(&cause->frames[end - 1]))
 		end--;
 	for (i = first; i < end && i < first + most; i++)
 		frame_line(t, &cause->frames[i], indent);
 	if (i < end)
 		textout_line(t, TEXTOUT_DIM, "%*sand %s further out", (int)indent, "",
 			     textout_plural(n, end - i, "frame"));
+}
+
+const struct report_callsite *why_place(const struct report_cause *cause)
+{
+	if (cause_is(cause, CAUSE_GIL))
+		return NULL;
+	array_for_each (frame, cause->frames, cause->frames ? cause->nframes : 0)
+		if (!why_is_inner(frame) && (frame->function || frame->module))
+			return frame;
+	return NULL;
 }

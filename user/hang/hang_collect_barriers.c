@@ -85,6 +85,13 @@ static struct hang_frame frame_of(const struct site_name *name)
 				    .module = name ? name->module : NULL };
 }
 
+static struct hang_frame frame_of_barrier(const struct report_barrier *b)
+{
+	return (struct hang_frame){
+		.function = b->function, .file = b->file, .line = b->line, .module = b->module
+	};
+}
+
 static uint32_t site_of(struct hang_collect *s, const struct hang_collect_answer *a, uint32_t pid,
 			uint64_t ip)
 {
@@ -122,9 +129,7 @@ static int name_barrier(struct hang_collect *s, const struct hang_collect_barrie
 		return err;
 	memcpy(to->id, b->id, sizeof(to->id));
 	memcpy(to->label, b->label, sizeof(to->label));
-	to->site = (struct hang_frame){
-		.function = b->function, .file = b->file, .line = b->line, .module = b->module
-	};
+	to->site = frame_of_barrier(b);
 	return 0;
 }
 
@@ -177,6 +182,8 @@ int hang_collect_add_barrier(struct hang_collect *s, struct hang_collect_answer 
 	uint32_t i, site, nsites = 0, *sites = calloc(from->narrived + 1u, sizeof(*sites));
 	struct hang_arrival *arrived =
 		calloc((size_t)from->narrived + a->in.nthreads + 1, sizeof(*arrived));
+	/* The call was made by the interpreter, and not by the interpreted code. */
+	bool inner = family_has(from->family, FAMILY_INTERPRETED);
 	int err;
 
 	a->arrivals[index] = arrived;
@@ -210,7 +217,9 @@ int hang_collect_add_barrier(struct hang_collect *s, struct hang_collect_answer 
 		arrived[to->narrived++] = (struct hang_arrival){
 			.tid = at->tid,
 			.since_ns = at->since_ns,
-			.site = frame_of(address_spaces_site(s->spaces, site)),
+			.site = inner && from->named
+					? frame_of_barrier(from->named)
+					: frame_of(address_spaces_site(s->spaces, site)),
 		};
 		add_site_frame(a, at->tid, &arrived[to->narrived - 1].site);
 	}

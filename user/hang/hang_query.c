@@ -192,7 +192,8 @@ static int add_sharers(struct hang_collect_barrier *b)
 
 /*
  * Take the model's name for the barrier. It is better than the call site's name, unless the barrier
- * is a known function that is called at one site only. The symbols are looked up immediately.
+ * is a known function that is called at one site only: in interpreted code, the call site is in the
+ * interpreter. The symbols are looked up immediately.
  */
 static int add_name(const struct hang_env *env, const struct arrival *p,
 		    struct hang_collect_barrier *b, uint32_t barrier)
@@ -204,7 +205,8 @@ static int add_name(const struct hang_env *env, const struct arrival *p,
 		return 0;
 	mb = model_barrier(env->model, barrier);
 	b->name = env->report_env->barrier_name(env->report_env->ctx, mb);
-	if (!family_has(p->family, FAMILY_DISCOVERED | FAMILY_MARKERS) && mb->nsites == 1)
+	if (!family_has(p->family, FAMILY_DISCOVERED | FAMILY_MARKERS | FAMILY_INTERPRETED) &&
+	    mb->nsites == 1)
 		return 0;
 	b->named = calloc(1, sizeof(*b->named));
 	if (!b->named)

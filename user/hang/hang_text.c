@@ -4,6 +4,7 @@
 #include "hang/hang_internal.h"
 
 #include "base/array.h"
+#include "base/function_name.h"
 #include "base/text.h"
 #include "sites/family.h"
 
@@ -40,11 +41,17 @@ bool hang_is_call(const char *words)
 	       !strncmp(words, "system call", 11);
 }
 
+/* Return whether the function is in Python's library, or in a package installed beside it. */
+static bool is_of_python(const struct hang_frame *f)
+{
+	return f->file && strstr(f->file, "/lib/python3.");
+}
+
 const struct hang_frame *hang_user_frame(const struct hang_frame *frames, uint32_t n)
 {
 	array_for_each (f, frames, n)
-		if (f->module && !hang_is_runtime(f->module) &&
-		    !(f->function && !strncmp(f->function, "std::", 5)))
+		if (f->module && !hang_is_runtime(f->module) && !is_of_python(f) &&
+		    !(f->function && function_name_of_cxx_library(f->function)))
 			return f;
 	return n ? &frames[0] : NULL;
 }
@@ -205,7 +212,7 @@ static void add_call(struct sentence *s, const struct hang_thread *t)
 	if (f && f->file && f->line)
 		ADD(s, " at %s:%u", text_base_name(f->file), f->line);
 	else if (f && f->function)
-		ADD(s, ", called by %s", f->function);
+		ADD(s, ", called by %s%s", f->function, function_name_call(f->function));
 }
 
 /*
@@ -238,7 +245,7 @@ static void add_place(struct sentence *s, const char *comma, const struct hang_t
 	if (!f)
 		return;
 	if (f->function)
-		ADD(s, "%s in %s%s", comma, f->function, strchr(f->function, '(') ? "" : "()");
+		ADD(s, "%s in %s%s", comma, f->function, function_name_call(f->function));
 	if (f->file && f->line)
 		ADD(s, " at %s:%u", text_base_name(f->file), f->line);
 	else if (f->module && !f->function)
@@ -535,7 +542,7 @@ static void add_site(struct sentence *s, uint32_t arrived)
 	if (f->file && f->line)
 		ADD(s, " at %s:%u", text_base_name(f->file), f->line);
 	else if (f->function)
-		ADD(s, ", called by %s", f->function);
+		ADD(s, ", called by %s%s", f->function, function_name_call(f->function));
 }
 
 /* Add two ranks that are in different operations of one communicator. */

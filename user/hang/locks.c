@@ -66,37 +66,6 @@ void locks_forget(struct locks *l)
 
 /* --- tids in pid namespaces ------------------------------------------------------------------- */
 
-/*
- * Return the tid in the thread's innermost namespace, or 0 if there is no such thread. Set *own to
- * whether the thread is in more than one namespace.
- */
-static uint32_t inner_number(uint32_t pid, uint32_t tid, bool *own)
-{
-	unsigned long number = 0, last = 0;
-	char path[64], line[256], *at, *end;
-	FILE *f;
-	int n = 0;
-
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/status", pid, tid);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	while (fgets(line, sizeof(line), f)) {
-		if (strncmp(line, "NSpid:", 6) != 0)
-			continue;
-		for (at = line + 6;; at = end, n++) {
-			number = strtoul(at, &end, 10);
-			if (end == at)
-				break;
-			last = number;
-		}
-		break;
-	}
-	fclose(f);
-	*own = n > 1;
-	return n ? (uint32_t)last : tid;
-}
-
 struct numbering {
 	struct locks *locks;
 	uint32_t pid;
@@ -106,7 +75,7 @@ static void note_number(void *ctx, int tid)
 {
 	const struct numbering *n = ctx;
 	bool own;
-	uint32_t inner = inner_number(n->pid, (uint32_t)tid, &own);
+	uint32_t inner = proc_inner_tid(n->pid, (uint32_t)tid, &own);
 
 	if (inner)
 		hash_put(&n->locks->inner, (uint64_t)n->pid << 32 | inner, (uint32_t)tid);
@@ -120,7 +89,7 @@ static bool is_namespaced(struct locks *l, uint32_t pid)
 
 	if (hash_get(&l->namespaced, pid, &known))
 		return known;
-	inner_number(pid, pid, &own);
+	proc_inner_tid(pid, pid, &own);
 	hash_put(&l->namespaced, pid, own);
 	if (own)
 		proc_each_thread((int)pid, note_number, &numbering);
@@ -136,7 +105,7 @@ static uint32_t thread_of(struct locks *l, uint32_t pid, uint32_t number)
 	if (!number)
 		return 0;
 	if (!is_namespaced(l, pid))
-		return inner_number(pid, number, &own) ? number : 0;
+		return proc_inner_tid(pid, number, &own) ? number : 0;
 	return hash_get(&l->inner, (uint64_t)pid << 32 | number, &tid) ? (uint32_t)tid : 0;
 }
 

@@ -562,6 +562,38 @@ static int take_call(struct taking *k, struct walk_thread *walk, struct walk_fra
 	return err;
 }
 
+/*
+ * Replace the frames from the innermost one of the Python interpreter on by the Python functions
+ * that the thread executes. They get the address of that frame, as functions that are inlined in
+ * it. Return the number of frames.
+ */
+static uint32_t take_python(struct taking *k, const struct snapshot_thread *t,
+			    struct walk_frame *frames, uint32_t n)
+{
+	uint32_t sites[SNAPSHOT_FRAMES_MAX], python, i, at = 0;
+	struct address_space_code code;
+	struct walk_frame inner;
+	bool own;
+
+	while (at < n && (!address_space_code(k->snapshots->spaces, k->space,
+					      frames[at].address + 1, &code) ||
+			  code.module != k->space->python))
+		at++;
+	if (at == n)
+		return n;
+	python = address_space_python_frames(k->snapshots->spaces, k->space,
+					     proc_inner_tid(t->pid, t->tid, &own), sites,
+					     SNAPSHOT_FRAMES_MAX - at);
+	if (!python)
+		return n;
+	inner = frames[at];
+	for (i = 0; i < python; i++) {
+		frames[at + i] = inner;
+		frames[at + i].site = sites[i];
+	}
+	return at + python;
+}
+
 static int take_stack(struct taking *k, struct subject *u)
 {
 	struct snapshot_thread *t = u->thread;
@@ -580,6 +612,8 @@ static int take_stack(struct taking *k, struct subject *u)
 	if (!err)
 		err = take_call(k, &walk, frames, &n, &whole, t);
 	t->truncated = !whole;
+	if (!err && k->space->python)
+		n = take_python(k, t, frames, n);
 	return err ? err : add_frames(k->snapshots, t, frames, n);
 }
 
@@ -637,6 +671,8 @@ static void read_address_space(struct taking *k)
 	space->gone = false;
 	if (!address_space_read(k->snapshots->spaces, space))
 		k->space = space;
+	if (k->space)
+		address_space_find_python(k->snapshots->spaces, space);
 	space->gone = true;
 }
 

@@ -246,6 +246,22 @@ static uint32_t site_up(struct callsites *c, struct address_space *space, const 
 	return address_space_site(c->spaces, space, chain->ip[i]);
 }
 
+/* Return the index of the program's own innermost call, above the wrappers of libraries. */
+static uint32_t own_index(struct callsites *c, struct address_space *space,
+			  const struct chain *chain)
+{
+	const struct caller_code *code;
+	uint32_t i = 0;
+
+	while (i + 1 < chain->n) {
+		code = callers_rule(c->callers, space, chain->ip[i]);
+		if (!code || !(code->rule.flags & SBT_FRAME_THROUGH))
+			break;
+		i++;
+	}
+	return i;
+}
+
 uint32_t callsites_function(struct callsites *c, struct address_space *space, uint64_t ip)
 {
 	struct chain chain;
@@ -258,7 +274,7 @@ uint32_t callsites_function(struct callsites *c, struct address_space *space, ui
 		return address_space_site(c->spaces, space, 0);
 	}
 	why = chain_check(c, space, &chain);
-	return site_up(c, space, &chain, 0, c->frames, why);
+	return site_up(c, space, &chain, own_index(c, space, &chain), c->frames, why);
 }
 
 /* --- barriers written by hand ----------------------------------------------------------------- */
@@ -320,22 +336,6 @@ static void steps_of(struct callsites *c, struct address_space *space, const str
 		steps[i].large = !address_spaces_small(c->spaces, steps[i].site);
 		steps[i].line = address_spaces_line(c->spaces, steps[i].site, 0);
 	}
-}
-
-/* Return the index of the program's own innermost call, above the wrappers of libraries. */
-static uint32_t own_index(struct callsites *c, struct address_space *space,
-			  const struct chain *chain)
-{
-	const struct caller_code *code;
-	uint32_t i = 0;
-
-	while (i + 1 < chain->n) {
-		code = callers_rule(c->callers, space, chain->ip[i]);
-		if (!code || !(code->rule.flags & SBT_FRAME_THROUGH))
-			break;
-		i++;
-	}
-	return i;
 }
 
 static uint32_t own_site(struct callsites *c, struct address_space *space,
@@ -549,4 +549,34 @@ uint32_t callsites_found(struct callsites *c, struct address_space *space,
 	if (slot->site == ADDRESS_SPACE_SITE_NONE)
 		slot->site = find_site(c, space, r);
 	return slot->site;
+}
+
+/* --- joins ------------------------------------------------------------------------------------ */
+
+/* Return whether the code at @ip belongs to the C library or the C++ library. */
+static bool is_library(struct callsites *c, struct address_space *space, uint64_t ip)
+{
+	struct address_space_code code;
+
+	if (!address_space_code(c->spaces, space, ip, &code) || !code.module)
+		return false;
+	return code.module->c_library ||
+	       family_library_has(code.module->traits.soname, FAMILY_CXX) ||
+	       address_spaces_of_std(c->spaces, address_space_site(c->spaces, space, ip));
+}
+
+uint32_t callsites_join(struct callsites *c, struct address_space *space,
+			const struct sbt_crossing *r)
+{
+	struct chain chain;
+	const char *why;
+	uint32_t i;
+
+	why = chain_of(c, space, r, &chain);
+	for (i = 0; i < chain.n && is_library(c, space, chain.ip[i]); i++)
+		;
+	/* If the program's own call is not known, the call of the library is the call site. */
+	if (i == chain.n)
+		i = 0;
+	return site_up(c, space, &chain, i, c->frames, why);
 }

@@ -67,6 +67,12 @@ bool callsites_first(struct callsites *c, uint32_t site);
 uint32_t callsites_found(struct callsites *c, struct address_space *space,
 			 const struct sbt_crossing *crossing);
 /*
+ * Return the site of a join that ended a fork-join round: the innermost call that is not in the C
+ * library or the C++ library. Names are looked up.
+ */
+uint32_t callsites_join(struct callsites *c, struct address_space *space,
+			const struct sbt_crossing *crossing);
+/*
  * Return how often fewer callers were found than --frames asks for. Store the reason of the first
  * such case in *why: part of a sentence, or "" if unknown.
  */

@@ -71,7 +71,7 @@ enum cutoff_fate cutoffs_fate(const struct cutoffs *cutoffs, const struct sbt_cr
 	bool gave_up = c->flags & SBT_CROSSING_ABANDONED, left = c->depart_ns && !gave_up;
 	uint64_t end = cut ? cut->whole_ns : MODEL_UNKNOWN;
 
-	if (end == MODEL_UNKNOWN || c->type == SBT_REC_CALLERS)
+	if (end == MODEL_UNKNOWN || c->type == SBT_REC_CALLERS || c->type == SBT_REC_SAMPLE)
 		return CUTOFF_FED;
 	if (c->arrive_ns > end)
 		return CUTOFF_GONE;

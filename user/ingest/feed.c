@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "ingest/start_adjust.h"
 #include "ingest/spin_suspects.h"
@@ -125,17 +126,18 @@ int feed_held(struct feed *f, const struct sbt_event *e, uint64_t now_ns)
 }
 
 /*
- * Fill in the parts of @c's phase, without the time for which sbt-trace stopped the process. @ends:
- * the phase ends with @c. Return false if there are no parts.
+ * Fill in the parts of @c's phase, without the time for which sbt-trace stopped the process. @inc:
+ * the incarnation, which @c lacks if the thread has not crossed. @ends: the phase ends with @c.
+ * Return false if there are no parts.
  */
-static bool parts_of(struct feed *f, const struct sbt_crossing *c, bool ends,
+static bool parts_of(struct feed *f, const struct sbt_crossing *c, uint32_t inc, bool ends,
 		     struct model_detail *d)
 {
 	bool apart = feed_parts(c, f->fault_outside_ns, f->self, d);
 
-	start_adjust_take_off(&f->start_adjust, c->inc, c->tid, apart ? d : NULL);
+	start_adjust_take_off(&f->start_adjust, inc, c->tid, apart ? d : NULL);
 	if (ends)
-		start_adjust_forget(&f->start_adjust, c->inc, c->tid);
+		start_adjust_forget(&f->start_adjust, inc, c->tid);
 	return apart;
 }
 
@@ -229,6 +231,40 @@ static struct renumbered *renumber(struct feed *f, const struct sbt_crossing *c)
 	return r ? r : hash_new_ptr(&f->renumbered, (uint64_t)c->inc << 32 | c->tid, sizeof(*r));
 }
 
+_Static_assert(SBT_WAKERS <= MODEL_WAKERS, "room for all");
+
+static void add_wakers(const struct feed *f, struct model_activity *activity)
+{
+	struct sbt_wakers all;
+
+	if (attach_wakers(f->attach, activity->tid, &all) || all.tgid != activity->tgid)
+		return;
+	array_for_each (w, all.wakers, SBT_WAKERS)
+		if (w->tid)
+			activity->wakers[activity->nwakers++] = (struct model_waker){
+				.tid = w->tid, .waits = w->waits, .ns = w->ns, .stack = w->stack
+			};
+	activity->woken_more = all.more;
+}
+
+static int feed_activity(struct feed *f, const struct sbt_crossing_full *tail)
+{
+	struct model_detail detail;
+	struct model_activity activity = {
+		.tgid = tail->crossing.tgid,
+		.inc = tail->crossing.inc,
+		.tid = tail->crossing.tid,
+		.end_ns = tail->crossing.arrive_ns,
+	};
+
+	if (!activity.inc && !feed_incarnation(f, activity.tgid, &activity.inc))
+		return 0;
+	if (parts_of(f, &tail->crossing, activity.inc, true, &detail))
+		activity.detail = &detail;
+	add_wakers(f, &activity);
+	return model_add_activity(f->model, &activity);
+}
+
 int feed_tail(struct feed *f, const struct sbt_crossing_full *tail)
 {
 	const struct renumbered *r = renumbered_of(f, &tail->crossing);
@@ -237,7 +273,9 @@ int feed_tail(struct feed *f, const struct sbt_crossing_full *tail)
 
 	if (r && r->reaches_back)
 		return 0;
-	apart = parts_of(f, &tail->crossing, true, &detail);
+	if (!tail->crossing.seq)
+		return feed_activity(f, tail);
+	apart = parts_of(f, &tail->crossing, tail->crossing.inc, true, &detail);
 	return model_add_tail(f->model, tail->crossing.tgid, tail->crossing.inc, tail->crossing.tid,
 			      tail->crossing.arrive_ns, apart ? &detail : NULL);
 }
@@ -268,7 +306,7 @@ static int feed_resume(struct feed *f, const struct sbt_crossing *c)
 
 	if (r)
 		m.seq += r->shift;
-	if (parts_of(f, c, true, &detail))
+	if (parts_of(f, c, c->inc, true, &detail))
 		m.detail = &detail;
 	return model_add_crossing(f->model, &m);
 }
@@ -320,15 +358,29 @@ static struct model_crossing crossing_of(const struct sbt_crossing *c)
 	};
 }
 
-static uint32_t site_of(struct feed *f, const struct sbt_crossing *c, const struct feed_site *slot,
-			const struct feed_found *found)
+uint32_t feed_label_site(const struct feed *f, uint32_t label)
 {
 	uint64_t site;
 
-	if (c->type != SBT_REC_CANDIDATE && c->label &&
-	    !(c->flags & (SBT_CROSSING_MAKES | SBT_CROSSING_ROUND)) &&
-	    hash_get(&f->labels, c->label, &site))
-		return (uint32_t)site;
+	return label && hash_get(&f->labels, label, &site) ? (uint32_t)site
+							   : ADDRESS_SPACE_SITE_NONE;
+}
+
+/* Return the label of the crossing's call site, or 0. */
+static uint32_t label_of(const struct sbt_crossing *c)
+{
+	if (c->type == SBT_REC_CANDIDATE && !family_has(c->family, FAMILY_INTERPRETED))
+		return 0;
+	return c->flags & (SBT_CROSSING_MAKES | SBT_CROSSING_ROUND) ? 0 : c->label;
+}
+
+static uint32_t site_of(struct feed *f, const struct sbt_crossing *c, const struct feed_site *slot,
+			const struct feed_found *found)
+{
+	uint32_t labelled = feed_label_site(f, label_of(c));
+
+	if (labelled != ADDRESS_SPACE_SITE_NONE)
+		return labelled;
 	if (found && found->site_known)
 		return found->site;
 	return found ? callsites_found(f->callsites, slot->space, c) : slot->site;
@@ -361,6 +413,8 @@ static void fill_team(struct feed *f, const struct sbt_crossing *c, const struct
 		team = family_read_words(c->family, libc_of(f, c, slot->space), c->raw_word);
 	if (team.known)
 		m->count = team.count;
+	if (family_has(c->family, FAMILY_INTERPRETED))
+		m->shared = feed_shared(f, c, slot->space);
 	if (!team.sharing_known || !team.process_shared)
 		return;
 	shared = shared_slot(f, c, slot->space);
@@ -401,7 +455,7 @@ static int fill_order(struct feed *f, const struct sbt_crossing *c,
 		if (r)
 			r->reaches_back = false;
 		start_adjust_forget(&f->start_adjust, c->inc, c->tid);
-	} else if (parts_of(f, c, true, detail)) {
+	} else if (parts_of(f, c, c->inc, true, detail)) {
 		m->detail = detail;
 	}
 	if (r)
@@ -546,6 +600,18 @@ static int feed_label(struct feed *f, const struct sbt_label *label)
 	return hash_put(&f->labels, label->label, site);
 }
 
+static int feed_python_site(struct feed *f, const struct sbt_python_site *python)
+{
+	struct address_space *space =
+		address_space_get(f->spaces, python->event.tgid, python->event.inc);
+	uint32_t site = space ? address_space_python_site(f->spaces, space, python)
+			      : ADDRESS_SPACE_SITE_NONE;
+
+	if (site == ADDRESS_SPACE_SITE_NONE)
+		return -ENOMEM;
+	return hash_put(&f->labels, python->label, site);
+}
+
 /*
  * Feed a new thread. A thread that was found at its first crossing began earlier than the crossing
  * (start_ns). A thread that began before tracing is added from the start of tracing, because with
@@ -628,11 +694,15 @@ static int feed_event(struct feed *f, const struct sbt_event *e)
 					e->t_ns, e->departed_ns);
 	case SBT_REC_LABEL:
 		return feed_label(f, (const struct sbt_label *)e);
+	case SBT_REC_PYTHON:
+		return feed_python_site(f, (const struct sbt_python_site *)e);
 	case SBT_REC_EXIT:
 		if (!e->crossings && e->t_ns > e->start_ns)
 			spin_suspects_note(&f->spin_suspects, e->tgid, e->tid,
 					   e->t_ns - e->start_ns, e->busy_ns);
-		start_adjust_forget(&f->start_adjust, e->inc, e->tid);
+		/* The tail of a thread without crossings may follow, and needs the adjustment. */
+		if (e->crossings)
+			start_adjust_forget(&f->start_adjust, e->inc, e->tid);
 		end_renumbered(f, e);
 		err = model_end_thread(f->model, e->tgid, e->inc, e->tid, e->t_ns, e->comm);
 		if (!err && (e->flags & SBT_EVENT_LEADER)) {
@@ -662,11 +732,24 @@ static int feed_mark(struct feed *f, const struct sbt_crossing *c)
 	if (!hash_get(&f->labels, c->label, &site) || (!mark.begins && c->mark != SBT_MARK_END))
 		return 0;
 	mark.site = (uint32_t)site;
-	if (parts_of(f, c, false, &detail))
+	if (parts_of(f, c, c->inc, false, &detail))
 		mark.detail = &detail;
 	if (model_find_thread(f->model, c->tgid, c->inc, c->tid) == MODEL_NONE)
 		err = model_add_found(f->model, c->tgid, c->inc, c->tid, 0);
 	return err ? err : model_add_mark(f->model, &mark);
+}
+
+static int feed_sample(struct feed *f, const struct sbt_crossing *c)
+{
+	struct model_sample sample = {
+		.tgid = c->tgid,
+		.inc = c->inc,
+		.tid = c->tid,
+		.t_ns = c->arrive_ns,
+		.stack = c->sample,
+	};
+
+	return model_add_sample(f->model, &sample);
 }
 
 /* Feed an access to another thread's data. Only recordings store accesses. */
@@ -684,7 +767,7 @@ static int feed_message(struct feed *f, const struct sbt_crossing *c)
 		.write = c->mark == SBT_MARK_WRITE,
 	};
 
-	if (parts_of(f, c, false, &detail))
+	if (parts_of(f, c, c->inc, false, &detail))
 		m.oncpu_ns = detail.oncpu_ns;
 	return model_add_message(f->model, &m);
 }
@@ -723,6 +806,8 @@ int feed_record(struct feed *f, const struct stream_record *record)
 	if (record->crossing->type == SBT_REC_MARK && !record->crossing->label &&
 	    (record->crossing->mark == SBT_MARK_READ || record->crossing->mark == SBT_MARK_WRITE))
 		return feed_message(f, record->crossing);
+	if (record->crossing->type == SBT_REC_SAMPLE)
+		return feed_sample(f, record->crossing);
 	if (record->crossing->type == SBT_REC_MARK)
 		return feed_mark(f, record->crossing);
 	return feed_crossing(f, record->crossing, NULL);
@@ -747,7 +832,7 @@ int feed_none(struct feed *f, const struct sbt_crossing *c)
  * departure, because the thread has ended.
  */
 static int feed_worker(struct feed *f, const struct forkjoin_episode *round,
-		       const struct forkjoin_member *mem)
+		       const struct forkjoin_member *mem, uint32_t site)
 {
 	const struct renumbered *r;
 	struct sbt_crossing key = { .inc = round->inc, .tid = mem->tid };
@@ -756,7 +841,7 @@ static int feed_worker(struct feed *f, const struct forkjoin_episode *round,
 		.inc = round->inc,
 		.tid = mem->tid,
 		.seq = mem->seq + 1,
-		.site = round->site,
+		.site = site,
 		.count = round->n + 1,
 		.object = round->tid,
 		.arrive_ns = mem->arrive_ns,
@@ -792,7 +877,6 @@ int feed_round(struct feed *f, const struct sbt_crossing *c, const struct forkjo
 		.tgid = c->tgid,
 		.inc = c->inc,
 		.tid = c->tid,
-		.site = round->site,
 		.count = round->n + 1,
 		.object = c->tid,
 		.arrive_ns = round->arrive_ns,
@@ -804,14 +888,16 @@ int feed_round(struct feed *f, const struct sbt_crossing *c, const struct forkjo
 		.kind = SBT_KIND_JOIN,
 		.flags = MODEL_CROSSING_TEAM | (round->joins_only ? MODEL_CROSSING_JOINS : 0),
 	};
+	const struct feed_site *slot = feed_site(f, c);
 	struct renumbered *r = renumber(f, c);
 	uint32_t i;
 	int err = 0;
 
-	if (!r)
+	if (!r || !slot)
 		return -ENOMEM;
+	m.site = callsites_join(f->callsites, slot->space, c);
 	for (i = 0; i < round->n && !err; i++)
-		err = feed_worker(f, round, &round->members[i]);
+		err = feed_worker(f, round, &round->members[i], m.site);
 	m.seq = c->seq + ++r->shift;
 	r->reaches_back = true;
 	if (!err && m.seq == 1)

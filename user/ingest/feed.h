@@ -14,6 +14,7 @@
 #include "attach/attach.h"
 #include "base/hash.h"
 #include "ingest/ranks.h"
+#include "ingest/stack_samples.h"
 #include "model/discover.h"
 #include "model/forkjoin.h"
 #include "model/model.h"
@@ -50,6 +51,7 @@ struct feed_options {
 	struct address_spaces *spaces;
 	struct feed_processes processes;
 	struct model *model;
+	struct stack_samples *samples; /* NULL: threads are not sampled */
 	/* --frames: attribute a barrier to its Nth caller; 0 stands for the call itself */
 	uint32_t frames;
 };
@@ -124,6 +126,11 @@ int feed_round(struct feed *feed, const struct sbt_crossing *c,
 
 /* Return the site of @c's call, or NULL when out of memory. */
 const struct feed_site *feed_site(struct feed *feed, const struct sbt_crossing *c);
+/*
+ * Return the site of this label (sbt_crossing.label), or ADDRESS_SPACE_SITE_NONE if it is not
+ * known.
+ */
+uint32_t feed_label_site(const struct feed *feed, uint32_t label);
 /*
  * Return a number that names @c's object in all processes that may share the object; 0: the object
  * is private to the process.

@@ -55,6 +55,8 @@ _Static_assert(MODEL_COUNTERS_MAX == SBT_COUNTERS_MAX,
 _Static_assert((int)MODEL_WAITED_WAKER == (int)SBT_WAITED_WAKER, "both enums list the same waits");
 _Static_assert((int)MODEL_OTHER_SIGNAL == (int)SBT_OTHER_SIGNAL,
 	       "both enums list the same reasons for blocking under BLOCKED_OTHER");
+_Static_assert((int)MODEL_FILE_SEVERAL == (int)SBT_FILE_SEVERAL,
+	       "Files without names have equal numbers in both lists");
 _Static_assert((int)MODEL_DOING_BLOCKED == (int)SBT_DOING_BLOCKED,
 	       "both enums list the same activities");
 

@@ -15,6 +15,7 @@
 #include "ingest/reorder.h"
 #include "model/turnstile.h"
 #include "sites/family.h"
+#include "target/proc.h"
 
 /*
  * How long a candidate may wait for its classification. HOLD_LONG_NS applies if no crossing of
@@ -40,6 +41,7 @@ struct ingest {
 	struct address_spaces *spaces;
 	struct model *model;
 	struct feed *feed;
+	struct stack_samples *samples; /* NULL: threads are not sampled */
 	struct discover *discover; /* NULL if discovery is off */
 	struct forkjoin *forkjoin; /* NULL if discovery is off */
 	struct turnstiles *turnstiles; /* NULL if discovery is off */
@@ -198,6 +200,7 @@ int ingest_new(const struct feed_options *options, struct stream *stream, bool d
 	p->stream = stream;
 	p->spaces = options->spaces;
 	p->model = options->model;
+	p->samples = options->samples;
 	err = feed_new(options, &p->feed);
 	if (!err && discover)
 		err = start_discovery(p);
@@ -411,12 +414,16 @@ static bool may_be_older(const struct ingest *p, const struct address_space *spa
 static uint32_t tally_flags(const struct ingest *p, const struct sbt_crossing *c,
 			    const struct address_space *space, uint64_t shared)
 {
-	uint32_t flags = 0;
+	/* An interpreter keeps no count. */
+	bool interpreted = family_has(c->family, FAMILY_INTERPRETED);
+	uint32_t flags = interpreted ? DISCOVER_SLOW : 0;
 
 	if (!family_has(c->family, FAMILY_COND_VAR))
 		return 0;
 	if (c->type != SBT_REC_CANDIDATE)
-		return DISCOVER_KNOWN;
+		return flags | DISCOVER_KNOWN;
+	if (interpreted)
+		return flags;
 	if (!(c->flags & SBT_CROSSING_NO_WORDS))
 		flags |= DISCOVER_COUNT;
 	if (space->blind)
@@ -439,6 +446,7 @@ static int consider(struct ingest *p, const struct stream_record *record)
 				 : UINT32_MAX,
 		.object = c->object,
 		.value = c->value,
+		.held = c->type == SBT_REC_CANDIDATE ? c->held : 0,
 		.arrive_ns = c->arrive_ns,
 		.depart_ns = c->depart_ns,
 	};
@@ -455,11 +463,14 @@ static int consider(struct ingest *p, const struct stream_record *record)
 	err = reorder_add(&p->reorder, record, REORDER_WAITS, &r.cookie);
 	if (err)
 		return err;
-	err = callsites_consider(feed_callsites(p->feed), slot->space, c, r.flags & DISCOVER_WAKE,
-				 &r.site);
+	if (family_has(c->family, FAMILY_INTERPRETED))
+		r.site = feed_label_site(p->feed, (uint32_t)c->within);
+	else
+		err = callsites_consider(feed_callsites(p->feed), slot->space, c,
+					 r.flags & DISCOVER_WAKE, &r.site);
 	if (err)
 		return err;
-	if (c->flags & SBT_CROSSING_ABANDONED || slot->runtime)
+	if (c->flags & SBT_CROSSING_ABANDONED || slot->runtime || r.site == ADDRESS_SPACE_SITE_NONE)
 		discover_drop(p, r.cookie);
 	else
 		err = discover_add(p->discover, &r, &id);
@@ -548,6 +559,23 @@ static int hold_plain(struct ingest *p, const struct stream_record *record)
 	return 0;
 }
 
+/*
+ * Find the callers in a sample now, because another module may later be mapped there. Then pass on
+ * a record with the key of the stack (sbt_crossing.sample) instead of the stack.
+ */
+static int take_sample(struct ingest *p, const struct sbt_sample *sample)
+{
+	const struct sbt_crossing *head = &sample->callers.head;
+	struct address_space *space = address_space_get(p->spaces, head->tgid, head->inc);
+	struct sbt_crossing short_sample = *head;
+	struct stream_record record = { .key_ns = head->depart_ns, .crossing = &short_sample };
+
+	if (!space)
+		return -ENOMEM;
+	short_sample.sample = stack_samples_take(p->samples, space, sample);
+	return p->reorder.n ? hold_plain(p, &record) : feed_record(p->feed, &record);
+}
+
 static int take_record(struct ingest *p, const struct stream_record *record)
 {
 	int err = 0;
@@ -556,6 +584,8 @@ static int take_record(struct ingest *p, const struct stream_record *record)
 		return err;
 	if (record->crossing && record->crossing->type == SBT_REC_CALLERS)
 		return take_callers(p, (const void *)record->crossing);
+	if (record->crossing && record->crossing->type == SBT_REC_SAMPLE)
+		return p->samples ? take_sample(p, (const void *)record->crossing) : 0;
 	if (!p->discover)
 		return feed_at_once(p, record);
 	if (record->event) {
@@ -698,12 +728,36 @@ static void add_pending(void *ctx, uint32_t tid, const struct sbt_thread *thread
 					   thread->object, thread->arrive_ns);
 }
 
+/*
+ * Add a thread that was found running and has crossed no barrier. If there is no barrier, the
+ * report shows what such threads did. On the kernel side, such a thread does not know the
+ * incarnation of its process, so set it.
+ */
+static int add_idle(struct ingest *p, struct sbt_crossing *tail)
+{
+	struct model *m = p->model;
+	char comm[16];
+	int err;
+
+	if (tail->seq || model_nbarriers(m) ||
+	    (!tail->inc && !attach_traces(p->attach, tail->tgid, &tail->inc)) ||
+	    model_find_thread(m, tail->tgid, tail->inc, tail->tid) != MODEL_NONE)
+		return 0;
+	err = model_add_found(m, tail->tgid, tail->inc, tail->tid, 0);
+	if (!err && !proc_comm((int)tail->tgid, (int)tail->tid, comm))
+		err = model_name_thread(m, tail->tgid, tail->inc, tail->tid, comm);
+	return err;
+}
+
 static void add_tail(void *ctx, const struct sbt_crossing_full *tail)
 {
+	struct sbt_crossing_full full = *tail;
 	struct rest *r = ctx;
 
 	if (!r->err)
-		r->err = feed_tail(r->ingest->feed, tail);
+		r->err = add_idle(r->ingest, &full.crossing);
+	if (!r->err)
+		r->err = feed_tail(r->ingest->feed, &full);
 }
 
 static void add_sums(void *ctx, const struct sbt_sums *sums)

@@ -57,7 +57,14 @@ static size_t crossing_size(const struct sbt_crossing *c)
 
 static size_t event_size(const struct sbt_event *e)
 {
-	return e->type == SBT_REC_LABEL ? sizeof(struct sbt_label) : sizeof(*e);
+	switch (e->type) {
+	case SBT_REC_LABEL:
+		return sizeof(struct sbt_label);
+	case SBT_REC_PYTHON:
+		return sizeof(struct sbt_python_site);
+	default:
+		return sizeof(*e);
+	}
 }
 
 int reorder_add(struct reorder *h, const struct stream_record *r, enum reorder_fate fate,

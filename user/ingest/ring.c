@@ -33,8 +33,9 @@ struct saved {
  * are copied.
  */
 #define RECORD_MAX 16384u
-_Static_assert(sizeof(struct sbt_callers) <= RECORD_MAX, "room for the longest crossing");
+_Static_assert(sizeof(struct sbt_sample) <= RECORD_MAX, "room for the longest record");
 _Static_assert(sizeof(struct sbt_label) <= RECORD_MAX, "room for a label");
+_Static_assert(sizeof(struct sbt_python_site) <= RECORD_MAX, "room for a site in Python");
 
 /*
  * One ring as the kernel lays it out: a page with the consumer's position (which sbt-trace writes),

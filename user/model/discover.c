@@ -323,7 +323,7 @@ static int add_wait_open(struct discover *d, struct object *o, const struct disc
 	bool woken = o->open && r->arrive_ns <= o->wake_ns && o->wake_ns <= r->depart_ns;
 	struct pending *p = find_pending(o, r->tid);
 	uint64_t arrive = r->arrive_ns;
-	bool merged;
+	bool merged, again = false;
 
 	if (!woken && by_echo(o, r))
 		return pending_add(d, o, r);
@@ -335,8 +335,14 @@ static int add_wait_open(struct discover *d, struct object *o, const struct disc
 	}
 	if (!woken && r->flags & DISCOVER_OVER)
 		return add_wait_over(d, o, r);
-	if (woken && !o->pub.futex)
-		discover_departed(d, r, o->now_site);
+	if (woken && !o->pub.futex) {
+		/*
+		 * A barrier lets all its threads go. At a lock, or if threads take turns, most of
+		 * them wait again.
+		 */
+		again = discover_again(d, o, r);
+		discover_departed(d, o, r, o->now_site);
+	}
 	merged = woken && continues(o, p, r, o->wake_ns, o->wake_before_ns);
 	if (merged)
 		arrive = p->arrive_ns;
@@ -347,7 +353,7 @@ static int add_wait_open(struct discover *d, struct object *o, const struct disc
 		d->ops.drop(d->ops.ctx, r->cookie);
 		return 0;
 	}
-	if (!woken || r->tid == o->now_waker || discover_has_waited(o, r->tid) ||
+	if (!woken || again || r->tid == o->now_waker || discover_has_waited(o, r->tid) ||
 	    (!discover_note_places(d, o, r->site, o->now_site) && !o->pub.futex) ||
 	    discover_round_join(o, r->tid, r->value) ||
 	    discover_hold(o, r, arrive, r->depart_ns, merged)) {
@@ -384,7 +390,7 @@ static int add_wait_known(struct discover *d, struct object *o, const struct dis
 		return pending_add(d, o, r);
 	}
 	soon = !o->pub.futex &&
-	       discover_departed(d, r, wake == o->wake_ns ? o->now_site : UINT32_MAX);
+	       discover_departed(d, o, r, wake == o->wake_ns ? o->now_site : UINT32_MAX);
 	o->now_after += soon && wake == o->wake_ns;
 	if (o->pub.futex && wake == o->wake_ns) {
 		if (o->bad || r->tid == o->now_waker || discover_has_waited(o, r->tid))

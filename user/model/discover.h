@@ -71,6 +71,8 @@ enum discover_verdict {
 #define DISCOVER_KNOWN 0x20
 #define DISCOVER_OLDER 0x40 /* the object may have been used before tracing began */
 #define DISCOVER_BLIND 0x80 /* the process ran for some time before its waits were seen */
+/* a thread that was woken waits for a lock before it finds out why, so it may be slow */
+#define DISCOVER_SLOW  0x100
 
 #define DISCOVER_INNERMOST UINT32_MAX /* @depth of discover_ops.line: the innermost function */
 
@@ -88,6 +90,11 @@ struct discover_record {
 		uint32_t earlier_waits; /* condition variable: number of waits that began before */
 		uint32_t value; /* to copy `expected` or `earlier_waits`, whichever is valid */
 	};
+	/*
+	 * Condition variables, for a wait: hash of what the waiting functions hold in registers and
+	 * on the stack. If a thread waits again in the same call, it is the same. 0: unknown.
+	 */
+	uint32_t held;
 	uint64_t arrive_ns, depart_ns;
 };
 

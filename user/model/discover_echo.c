@@ -137,7 +137,18 @@ static bool note_next_wait(struct discover *d, const struct departure *last,
 	return r->arrive_ns - last->depart_ns < DISCOVER_SOON_NS;
 }
 
-bool discover_departed(struct discover *d, const struct discover_record *r, uint32_t wake_site)
+bool discover_again(const struct discover *d, const struct object *o,
+		    const struct discover_record *r)
+{
+	const struct departure *last = hash_get_ptr(&d->departures, thread_key(r));
+
+	return last && r->held && !last->woke && last->object == o->id && last->held == r->held &&
+	       last->wait_site == r->site && r->arrive_ns >= last->depart_ns &&
+	       (r->flags & DISCOVER_SLOW || r->arrive_ns - last->depart_ns < DISCOVER_AGAIN_NS);
+}
+
+bool discover_departed(struct discover *d, const struct object *o, const struct discover_record *r,
+		       uint32_t wake_site)
 {
 	struct departure *last;
 	bool soon;
@@ -152,7 +163,11 @@ bool discover_departed(struct discover *d, const struct discover_record *r, uint
 	if (!last)
 		return false;
 	soon = last->depart_ns && note_next_wait(d, last, r, wake_site);
-	*last = (struct departure){ r->depart_ns, r->site, wake_site, false };
+	*last = (struct departure){ .depart_ns = r->depart_ns,
+				    .wait_site = r->site,
+				    .wake_site = wake_site,
+				    .object = o->id,
+				    .held = r->held };
 	return soon;
 }
 

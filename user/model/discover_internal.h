@@ -11,21 +11,27 @@
 #include "base/hash.h"
 #include "model/discover.h"
 
-#define TEAM_LEAST	 3
+#define TEAM_LEAST	  3
 /* number of times that an object may break the rule before it is found not to be a barrier */
-#define BREAKS_MAX	 16
-#define ALONE_BREAKS_MAX 64 /* the same limit for a condition variable that was never broadcast */
-#define PLACES_MAX	 4 /* maximum number of pairs of call sites (wait, wake) of one barrier */
-#define OBJECTS_MAX	 16384
-#define HELD_MAX	 16384 /* maximum number of pending records of one object */
-#define KEPT_MAX	 64 /* maximum number of remembered objects of ended processes */
-#define ALONE_MAX	 8
-#define UNEVEN_LEAST	 8 /* an object is reported if discover_object.uneven is this or more */
+#define BREAKS_MAX	  16
+#define ALONE_BREAKS_MAX  64 /* the same limit for a condition variable that was never broadcast */
+#define PLACES_MAX	  4 /* maximum number of pairs of call sites (wait, wake) of one barrier */
+#define OBJECTS_MAX	  16384
+#define HELD_MAX	  16384 /* maximum number of pending records of one object */
+#define KEPT_MAX	  64 /* maximum number of remembered objects of ended processes */
+#define ALONE_MAX	  8
+#define UNEVEN_LEAST	  8 /* an object is reported if discover_object.uneven is this or more */
 /*
  * Longest time (ns) from the end of a wait to a waking in the same function, if the thread only
  * takes the mutex between them.
  */
-#define DISCOVER_SOON_NS 100000ULL
+#define DISCOVER_SOON_NS  100000ULL
+/*
+ * Longest time (ns) from the end of a wait to the next wait of the same call. The thread only finds
+ * that it was woken for nothing. It has the mutex, so it waits for no other thread. But its probes
+ * take some 10 us, and more where return probes are single-stepped.
+ */
+#define DISCOVER_AGAIN_NS 150000ULL
 
 /*
  * The futex values that waits have expected. any: there are some; differ: they are not all equal;
@@ -48,6 +54,8 @@ struct departure {
 	uint64_t depart_ns;
 	uint32_t wait_site, wake_site;
 	bool woke; /* the thread has woken other threads since */
+	uint64_t object; /* id of the object; 0: unknown */
+	uint32_t held; /* discover_record.held */
 };
 
 /* Wakings from one call site; see discover_echo.c. */
@@ -236,10 +244,17 @@ void discover_unsettle(struct discover *d, struct object *o);
 
 /* discover_echo.c */
 /*
- * Note that a thread leaves a wait that a waking from @wake_site ended (UINT32_MAX if not known).
- * Return whether the thread had begun this wait directly after another.
+ * Note that a thread leaves a wait on @o that a waking from @wake_site ended (UINT32_MAX if not
+ * known). Return whether the thread had begun this wait directly after another.
  */
-bool discover_departed(struct discover *d, const struct discover_record *r, uint32_t wake_site);
+bool discover_departed(struct discover *d, const struct object *o, const struct discover_record *r,
+		       uint32_t wake_site);
+/*
+ * Return whether the thread had been woken from its last wait for nothing: it waits again on @o in
+ * the same call. Call this before discover_departed().
+ */
+bool discover_again(const struct discover *d, const struct object *o,
+		    const struct discover_record *r);
 /* Note a waking. Return whether its thread left a wait in the same function directly before it. */
 bool discover_echo_note(struct discover *d, const struct discover_record *r);
 /* Return whether wakings from @site are the second wakings of episodes. */

@@ -23,6 +23,23 @@ static int take_message(struct model *m, const struct model_message *msg)
 						      : 0;
 }
 
+static int take_sample(struct model *m, const struct model_sample *sample)
+{
+	uint32_t thread = model_find_thread(m, sample->tgid, sample->inc, sample->tid);
+
+	return m->ops.sample && thread != MODEL_NONE ? m->ops.sample(m->ops.ctx, m, thread, sample)
+						     : 0;
+}
+
+static int take_activity(struct model *m, const struct model_activity *activity)
+{
+	uint32_t thread = model_find_thread(m, activity->tgid, activity->inc, activity->tid);
+
+	return m->ops.activity && thread != MODEL_NONE
+		       ? m->ops.activity(m->ops.ctx, m, thread, activity)
+		       : 0;
+}
+
 static int take(struct model *m, const struct model_input *in)
 {
 	switch (in->type) {
@@ -61,6 +78,10 @@ static int take(struct model *m, const struct model_input *in)
 		return take_mark(m, in->mark);
 	case MODEL_INPUT_MESSAGE:
 		return take_message(m, in->message);
+	case MODEL_INPUT_SAMPLE:
+		return take_sample(m, in->sample);
+	case MODEL_INPUT_ACTIVITY:
+		return take_activity(m, in->activity);
 	case MODEL_INPUT_FINISH:
 		return take_finish(m, in->t_ns);
 	default:
@@ -237,6 +258,20 @@ int model_add_mark(struct model *m, const struct model_mark *mark)
 int model_add_message(struct model *m, const struct model_message *message)
 {
 	struct model_input in = { .type = MODEL_INPUT_MESSAGE, .message = message };
+
+	return model_take(m, &in);
+}
+
+int model_add_sample(struct model *m, const struct model_sample *sample)
+{
+	struct model_input in = { .type = MODEL_INPUT_SAMPLE, .sample = sample };
+
+	return model_take(m, &in);
+}
+
+int model_add_activity(struct model *m, const struct model_activity *activity)
+{
+	struct model_input in = { .type = MODEL_INPUT_ACTIVITY, .activity = activity };
 
 	return model_take(m, &in);
 }

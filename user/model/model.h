@@ -79,6 +79,12 @@ enum model_other {
 	MODEL_OTHER_SIGNAL, /* for a signal */
 };
 
+/* A file that has no name. Keys of names are larger. */
+enum model_file {
+	MODEL_FILE_UNKNOWN,
+	MODEL_FILE_SEVERAL, /* one of several files */
+};
+
 /* The kind of object that a thread waited for. */
 enum model_waited {
 	MODEL_WAITED_UNKNOWN,
@@ -98,11 +104,14 @@ struct model_block {
 	union {
 		uint64_t key; /* any of the following, to be copied or compared; 0: unknown */
 		uint64_t futex; /* MODEL_BLOCKED_LOCK: address of the futex */
-		uint64_t file; /* MODEL_BLOCKED_IO: key of the file's name */
+		uint64_t file; /* MODEL_BLOCKED_IO: key of the file's name, or enum model_file */
 		uint64_t fault_addr; /* MODEL_BLOCKED_FAULT: address that the thread accessed */
 		uint64_t other; /* MODEL_BLOCKED_OTHER: enum model_other */
+		/* MODEL_BLOCKED_GIL: the function in which `holder` held it; else the GIL */
+		uint64_t gil;
 	} at;
-	uint64_t stack; /* opaque; 0: none */
+	/* opaque; MODEL_BLOCKED_GIL: the position in that function; 0: none */
+	uint64_t stack;
 	uint64_t doing_ns; /* how long the activity `doing` of the holder or waker took */
 	uint32_t waker, holder, culprit; /* tids; 0 if none or unknown */
 	uint8_t reason; /* enum model_blocked */
@@ -638,6 +647,12 @@ struct model_ops {
 		    const struct model_mark *mark);
 	int (*message)(void *ctx, const struct model *model, uint32_t thread,
 		       const struct model_message *message);
+	/* Called when a known thread was on a CPU. Return 0 or -errno. Optional. */
+	int (*sample)(void *ctx, const struct model *model, uint32_t thread,
+		      const struct model_sample *sample);
+	/* Called when a thread without crossings has ended. Return 0 or -errno. Optional. */
+	int (*activity)(void *ctx, const struct model *model, uint32_t thread,
+			const struct model_activity *activity);
 };
 
 /* Return a new model, or NULL when out of memory. @start_ns is the time when tracing began. */
@@ -672,9 +687,11 @@ enum model_input_type {
 	MODEL_INPUT_JOINED = 14,
 	MODEL_INPUT_PROGRAM = 15,
 	/*
-	 * Recordings have separate records for marks and messages, so these two numbers are in no
-	 * recording.
+	 * Recordings have separate records for marks, messages, samples and activities, so these
+	 * numbers are in no recording.
 	 */
+	MODEL_INPUT_ACTIVITY = 252,
+	MODEL_INPUT_SAMPLE = 253,
 	MODEL_INPUT_MARK = 254,
 	MODEL_INPUT_MESSAGE = 255,
 };
@@ -686,13 +703,15 @@ enum model_input_type {
  */
 struct model_input {
 	uint8_t type; /* enum model_input_type */
-	/* 0 for a crossing, a mark and a message, which contain their own ids and times */
+	/* 0 for inputs with a pointer below: they contain their own ids and times */
 	uint32_t tgid, inc, tid;
 	uint64_t t_ns; /* time of the event: the start, the end, or the arrival */
 	union {
 		const struct model_crossing *crossing;
 		const struct model_mark *mark;
 		const struct model_message *message;
+		const struct model_sample *sample;
+		const struct model_activity *activity;
 		struct {
 			uint32_t parent_tgid, parent_inc;
 			bool seen;
@@ -790,9 +809,11 @@ int model_name_thread(struct model *model, uint32_t tgid, uint32_t inc, uint32_t
  */
 int model_add_tail(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns,
 		   const struct model_detail *detail);
-/* Pass a mark or a message to model_ops. Those of unknown threads are ignored. */
+/* Pass these to model_ops. Those of unknown threads are ignored. */
 int model_add_mark(struct model *model, const struct model_mark *mark);
 int model_add_message(struct model *model, const struct model_message *message);
+int model_add_sample(struct model *model, const struct model_sample *sample);
+int model_add_activity(struct model *model, const struct model_activity *activity);
 /*
  * The crossings of one thread at one call site, added up on the kernel side. Values of an episode,
  * such as its phase time, are in the sums of its last arriver. Times before a thread's first

@@ -3,7 +3,6 @@
 #include "predict/predict_as_recording.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -313,6 +312,7 @@ static void write_ending(struct predict_as_recording *p)
 				     .switch_cost_ns = NAN,
 				     .switches_cost_ns = REPORT_UNKNOWN,
 				     .rested_ns = REPORT_UNKNOWN,
+				     .sampling = { REPORT_UNKNOWN, REPORT_UNKNOWN, REPORT_UNKNOWN },
 				     .tracer_cpu_ns = REPORT_UNKNOWN,
 				     .produced = p->n,
 				     .consumed = p->n };
@@ -372,12 +372,11 @@ int predict_as_recording_record(const char *path, const struct replay *replay,
 		.processors = processors,
 		.nbarriers = model_nbarriers(replay_model(replay)),
 	};
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, OUTPUT_MODE), err;
+	int fd = output_open_fd(path), err;
 
 	if (fd < 0) {
-		err = -errno;
-		msg_error("cannot write %s: %s", path, strerror(errno));
-		return err;
+		msg_error("cannot write %s: %s", path, strerror(-fd));
+		return fd;
 	}
 	err = simulate(&p, feed);
 	if (!err)

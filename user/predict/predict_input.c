@@ -182,7 +182,8 @@ static struct phase phase_parts(struct predict_feed *f, const struct model_detai
 	for (i = 0; i < sizeof(delays); i++)
 		p.delay_ns += d->blocked_ns[delays[i]];
 	f->facts.runq_ns += d->runq_ns;
-	f->facts.lock_ns += d->blocked_ns[MODEL_BLOCKED_LOCK] + d->oncpu_ns - computing;
+	f->facts.lock_ns += d->blocked_ns[MODEL_BLOCKED_LOCK] + d->blocked_ns[MODEL_BLOCKED_GIL] +
+			    d->oncpu_ns - computing;
 	f->facts.throttled_ns += d->blocked_ns[MODEL_BLOCKED_THROTTLED];
 	f->facts.unattributed_ns += number_less(work_ns, all);
 	f->facts.steal_ns += take_out(&p.computing_ns, d->steal_ns);

@@ -188,6 +188,14 @@ static int check_file(const struct file_header *h, ssize_t n)
 	return h->header_size == sizeof(*h) ? 0 : -EBADMSG;
 }
 
+bool chunks_recognise(int fd)
+{
+	uint8_t start[sizeof(magic)];
+
+	return read_some(fd, 0, start, sizeof(start)) == (ssize_t)sizeof(start) &&
+	       !memcmp(start, magic, sizeof(magic));
+}
+
 int chunks_open(int fd, struct chunks_reader **out)
 {
 	struct file_header header = { 0 };

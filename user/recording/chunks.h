@@ -50,6 +50,8 @@ enum chunks_end {
  * -EILSEQ if its byte order differs; or another -errno.
  */
 int chunks_open(int fd, struct chunks_reader **out);
+/* Return whether the file at @fd begins like a recording of any version. */
+bool chunks_recognise(int fd);
 /*
  * Return the next chunk if the bit of its kind is set in @kinds; skip other chunks. Return 1, 0 at
  * the end (see chunks_ended()), or -errno.

@@ -44,6 +44,7 @@ struct contents_ending {
 	uint64_t end_ns;
 	double crossing_cost_ns, switch_cost_ns;
 	uint64_t switches_cost_ns, rested_ns, tracer_cpu_ns, produced, consumed;
+	struct report_sampling sampling;
 	uint32_t nlosses;
 	const struct report_loss *losses;
 	uint32_t nhangs;
@@ -173,6 +174,8 @@ struct contents_item {
 	struct model_crossing *crossing;
 	struct model_mark *mark;
 	struct model_message *message;
+	struct model_sample *sample;
+	struct model_activity *activity;
 	struct report_hang *own_hang;
 };
 
@@ -182,7 +185,10 @@ struct contents_item {
  * CONTENTS_DAMAGED. Return 1 and *out, 0 at the end, or -errno.
  */
 int contents_next(struct contents *contents, struct contents_item *out);
-/* Start reading items again from the first one. The facts stay known. Return 0 or -errno. */
+/*
+ * Start reading items again from the first one. The facts, and the stacks that were read so far,
+ * stay known. Return 0 or -errno.
+ */
 int contents_rewind(struct contents *contents);
 
 #endif /* RECORDING_CONTENTS_H */

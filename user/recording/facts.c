@@ -116,7 +116,8 @@ void code_ending(struct coder *c, struct contents_ending *e)
 	double slept = NAN;
 
 	if (!c->writing)
-		e->switches_cost_ns = e->rested_ns = UINT64_MAX;
+		e->switches_cost_ns = e->rested_ns = e->sampling.samples = e->sampling.lost =
+			e->sampling.cost_ns = UINT64_MAX;
 	code_u64(c, &e->end_ns);
 	code_price(c, &e->crossing_cost_ns);
 	code_known(c, &e->tracer_cpu_ns);
@@ -142,6 +143,11 @@ void code_ending(struct coder *c, struct contents_ending *e)
 		return;
 	code_known(c, &e->switches_cost_ns);
 	code_known(c, &e->rested_ns);
+	if (coder_at_end(c))
+		return;
+	code_known(c, &e->sampling.samples);
+	code_known(c, &e->sampling.lost);
+	code_known(c, &e->sampling.cost_ns);
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -164,6 +170,9 @@ void code_site(struct coder *c, struct site_name *name)
 	code_text(c, &name->label);
 	code_text(c, &name->through);
 	code_bool(c, &name->loop);
+	/* Older versions had no further field. */
+	if (!coder_at_end(c))
+		code_u64(c, &name->function);
 }
 
 void code_question(struct coder *c, struct contents_question *q)

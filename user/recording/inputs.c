@@ -66,7 +66,8 @@
 	X(turn_ns, false)                             \
 	X(turn_oncpu_ns, false)                       \
 	X(begin_ns, false)                            \
-	X(voluntary, false)
+	X(voluntary, false)                           \
+	X(blocked_ns[MODEL_BLOCKED_GIL], false)
 
 static const struct {
 	uint16_t at;
@@ -88,7 +89,7 @@ _Static_assert(DETAIL_FIELDS < 64, "a mask has one bit for each field");
 struct byte_per_part {
 	SBT_PARTS(ONE_BYTE, )
 };
-_Static_assert(DETAIL_FIELDS == 43 + sizeof(struct byte_per_part),
+_Static_assert(DETAIL_FIELDS == 44 + sizeof(struct byte_per_part),
 	       "append a row for a new part of sbt/parts.h");
 
 static uint64_t field_get(const struct model_detail *d, size_t i)
@@ -435,6 +436,57 @@ void code_message(struct coder *c, struct model_message *m)
 	code_u32(c, &m->owner);
 	code_u32(c, &m->bytes);
 	code_bool(c, &m->write);
+}
+
+void code_sample(struct coder *c, struct model_sample *s)
+{
+	code_u32(c, &s->tgid);
+	code_u32(c, &s->inc);
+	code_u32(c, &s->tid);
+	code_u64(c, &s->t_ns);
+	code_u64(c, &s->stack);
+}
+
+static void code_waker(struct coder *c, struct model_waker *w)
+{
+	code_u32(c, &w->tid);
+	code_u32(c, &w->waits);
+	code_u64(c, &w->ns);
+	code_u64(c, &w->stack);
+}
+
+/* Code the threads that ended the thread's waits. Older recordings end before them. */
+static void code_wakers(struct coder *c, struct model_activity *a)
+{
+	uint32_t i;
+
+	if (!c->writing && coder_at_end(c)) {
+		a->nwakers = 0;
+		a->woken_more = 0;
+		return;
+	}
+	code_u32(c, &a->nwakers);
+	if (a->nwakers > MODEL_WAKERS) {
+		a->nwakers = 0;
+		c->failed = true;
+	}
+	for (i = 0; i < a->nwakers; i++)
+		code_waker(c, &a->wakers[i]);
+	code_u64(c, &a->woken_more);
+}
+
+void code_activity(struct coder *c, struct model_activity *a, struct model_detail *d,
+		   bool *detailed)
+{
+	code_u32(c, &a->tgid);
+	code_u32(c, &a->inc);
+	code_u32(c, &a->tid);
+	code_u64(c, &a->end_ns);
+	*detailed = c->writing && a->detail;
+	code_bool(c, detailed);
+	if (*detailed)
+		code_detail(c, d);
+	code_wakers(c, a);
 }
 
 void code_mark(struct coder *c, struct model_mark *m, struct model_detail *d, bool *detailed)

@@ -30,6 +30,8 @@ enum contents_record {
 	CONTENTS_RECORD_MARK = 20,
 	CONTENTS_RECORD_HANG = 21,
 	CONTENTS_RECORD_MESSAGE = 22,
+	CONTENTS_RECORD_SAMPLE = 23,
+	CONTENTS_RECORD_ACTIVITY = 24,
 };
 
 /*
@@ -53,6 +55,9 @@ void code_answer(struct coder *c, struct contents_answer *a);
 void code_hang(struct coder *c, struct report_hang *h);
 void code_mark(struct coder *c, struct model_mark *m, struct model_detail *d, bool *detailed);
 void code_message(struct coder *c, struct model_message *m);
+void code_sample(struct coder *c, struct model_sample *s);
+void code_activity(struct coder *c, struct model_activity *a, struct model_detail *d,
+		   bool *detailed);
 /*
  * Code an input that is no crossing. When reading, the name goes to @comm and the detail to @d.
  * Writing does not use them.

@@ -407,6 +407,12 @@ static int translate(struct merge *m, struct source *s)
 	case MODEL_INPUT_MESSAGE:
 		item->message->t_ns = by_first(m, s, item->message->t_ns);
 		return 0;
+	case MODEL_INPUT_SAMPLE:
+		item->sample->t_ns = by_first(m, s, item->sample->t_ns);
+		return 0;
+	case MODEL_INPUT_ACTIVITY:
+		item->activity->end_ns = by_first(m, s, item->activity->end_ns);
+		return 0;
 	default:
 		item->input.t_ns = by_first(m, s, item->input.t_ns);
 		return 0;
@@ -427,6 +433,10 @@ static uint64_t key_of(const struct contents_item *item)
 		return in->mark->t_ns;
 	case MODEL_INPUT_MESSAGE:
 		return in->message->t_ns;
+	case MODEL_INPUT_SAMPLE:
+		return in->sample->t_ns;
+	case MODEL_INPUT_ACTIVITY:
+		return in->activity->end_ns;
 	default:
 		return in->t_ns;
 	}

@@ -33,6 +33,12 @@ struct contents {
 	struct contents_ending *ending;
 	struct hash sites; /* site -> struct site_name */
 	struct hash answers; /* question_key() -> struct kept */
+	/*
+	 * answers about stacks that were read before contents_rewind(); a key always stands for the
+	 * same stack, so these answers are right wherever reading is
+	 */
+	struct hash stacks;
+	struct pool stacks_pool;
 	struct contents_thread *threads;
 	uint32_t nthreads, cap;
 	struct coder chunk; /* the rest of the chunk that is being read */
@@ -41,6 +47,8 @@ struct contents {
 	struct model_crossing crossing;
 	struct model_mark mark;
 	struct model_message message;
+	struct model_sample sample;
+	struct model_activity activity;
 	struct model_detail detail;
 	struct report_hang hang;
 	struct pool passing;
@@ -146,7 +154,8 @@ int contents_open(int fd, struct contents **out)
 		return -ENOMEM;
 	err = fstat(fd, &st) ? -errno : chunks_open(fd, &t->chunks);
 	if (!err)
-		t->pool.max = t->kept.max = (KEEP_LEAST + (size_t)st.st_size * KEEP_PER_BYTE) / 4;
+		t->pool.max = t->kept.max = t->stacks_pool.max =
+			(KEEP_LEAST + (size_t)st.st_size * KEEP_PER_BYTE) / 4;
 	if (!err)
 		err = read_facts(t);
 	if (!err && !t->began)
@@ -168,9 +177,11 @@ void contents_free(struct contents *t)
 	chunks_reader_free(t->chunks);
 	hash_free(&t->sites);
 	hash_free(&t->answers);
+	hash_free(&t->stacks);
 	free(t->threads);
 	pool_free(&t->passing);
 	pool_free(&t->kept);
+	pool_free(&t->stacks_pool);
 	pool_free(&t->pool);
 	free(t);
 }
@@ -206,9 +217,9 @@ static bool same_question(const struct contents_question *a, const struct conten
 	       a->inc == b->inc && a->what == b->what;
 }
 
-static struct kept *find_kept(const struct contents *t, const struct contents_question *q)
+static struct kept *find_in(const struct hash *answers, const struct contents_question *q)
 {
-	struct kept *k = hash_get_ptr(&t->answers, question_key(q));
+	struct kept *k = hash_get_ptr(answers, question_key(q));
 
 	while (k && !same_question(&k->question, q))
 		k = k->next;
@@ -218,8 +229,10 @@ static struct kept *find_kept(const struct contents *t, const struct contents_qu
 const struct contents_answer *contents_find(const struct contents *t,
 					    const struct contents_question *q)
 {
-	const struct kept *k = find_kept(t, q);
+	const struct kept *k = find_in(&t->answers, q);
 
+	if (!k)
+		k = find_in(&t->stacks, q);
 	return k ? &k->answer : NULL;
 }
 
@@ -233,7 +246,7 @@ static int take_answer(struct contents *t, struct coder *c)
 	code_answer(c, &a);
 	if (c->failed)
 		return -EBADMSG;
-	k = find_kept(t, &q);
+	k = find_in(&t->answers, &q);
 	if (!k) {
 		k = pool_alloc(&t->kept, sizeof(*k));
 		if (!k)
@@ -329,6 +342,31 @@ static int take_message(struct contents *t, struct coder *c, struct contents_ite
 	return 1;
 }
 
+static int take_sample(struct contents *t, struct coder *c, struct contents_item *out)
+{
+	code_sample(c, &t->sample);
+	if (c->failed)
+		return -EBADMSG;
+	out->kind = CONTENTS_ITEM_INPUT;
+	out->input = (struct model_input){ .type = MODEL_INPUT_SAMPLE, .sample = &t->sample };
+	out->sample = &t->sample;
+	return 1;
+}
+
+static int take_activity(struct contents *t, struct coder *c, struct contents_item *out)
+{
+	bool detailed = false;
+
+	code_activity(c, &t->activity, &t->detail, &detailed);
+	if (c->failed)
+		return -EBADMSG;
+	t->activity.detail = detailed ? &t->detail : NULL;
+	out->kind = CONTENTS_ITEM_INPUT;
+	out->input = (struct model_input){ .type = MODEL_INPUT_ACTIVITY, .activity = &t->activity };
+	out->activity = &t->activity;
+	return 1;
+}
+
 static int take_hang(struct contents *t, struct coder *c, struct contents_item *out)
 {
 	pool_free(&t->passing);
@@ -360,6 +398,10 @@ static int take_record(struct contents *t, uint8_t type, struct coder *c, struct
 		return take_hang(t, c, out);
 	case CONTENTS_RECORD_MESSAGE:
 		return take_message(t, c, out);
+	case CONTENTS_RECORD_SAMPLE:
+		return take_sample(t, c, out);
+	case CONTENTS_RECORD_ACTIVITY:
+		return take_activity(t, c, out);
 	default:
 		return 0;
 	}
@@ -390,8 +432,47 @@ int contents_next(struct contents *t, struct contents_item *out)
 	return t->damaged ? 0 : got;
 }
 
+/* Copy the answer about a stack, for after contents_rewind(). Return 0 or -errno. */
+static int keep_stack(struct contents *t, const struct kept *k)
+{
+	const struct contents_answer *a = &k->answer;
+	struct kept *copy;
+	uint32_t *sites;
+
+	if (k->question.kind != CONTENTS_STACK || find_in(&t->stacks, &k->question))
+		return 0;
+	copy = pool_alloc(&t->stacks_pool, sizeof(*copy));
+	sites = pool_alloc(&t->stacks_pool, (a->nsites + 1) * sizeof(*sites));
+	if (!copy || !sites)
+		return t->stacks_pool.full ? -EBADMSG : -ENOMEM;
+	if (a->nsites)
+		memcpy(sites, a->sites, a->nsites * sizeof(*sites));
+	*copy = (struct kept){ .next = hash_get_ptr(&t->stacks, question_key(&k->question)),
+			       .question = k->question,
+			       .answer = { .nsites = a->nsites, .sites = sites } };
+	return hash_put_ptr(&t->stacks, question_key(&k->question), copy);
+}
+
+static int keep_stacks(struct contents *t)
+{
+	const struct hash_entry *at;
+	struct hash_entry zero;
+	const struct kept *k;
+	size_t pos = 0;
+	int err = 0;
+
+	while (!err && (at = hash_next(&t->answers, &pos, &zero)))
+		for (k = (const struct kept *)(uintptr_t)at->value; k && !err; k = k->next)
+			err = keep_stack(t, k);
+	return err;
+}
+
 int contents_rewind(struct contents *t)
 {
+	int err = keep_stacks(t);
+
+	if (err)
+		return err;
 	t->nthreads = 0;
 	t->damaged = t->facts_damaged;
 	hash_free(&t->answers);

@@ -16,12 +16,14 @@
 #include "base/msg.h"
 #include "base/output.h"
 #include "recording/contents.h"
+#include "recording/default_file.h"
 
 /* A crash loses at most the records of the last STEP_NS. */
 #define STEP_NS 1000000000u
 
 struct recording {
 	char *path;
+	char *temporary; /* name of the default file until recording_keep(); NULL: not used */
 	int file; /* the user's file; -1: fd refers to that file now */
 	bool made; /* this process created the file */
 	int fd; /* descriptor to write to: first memory, then the file */
@@ -40,19 +42,21 @@ struct recording {
 /* Open or create the file. *made: it was created. */
 static int open_file(const char *path, bool *made)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, OUTPUT_MODE);
+	int fd = output_create(path);
 
 	*made = fd >= 0;
 	/*
 	 * Keep O_CREAT: the path may be a link to a file that does not exist. Without O_EXCL,
 	 * open() creates this file.
 	 */
-	if (fd < 0 && errno == EEXIST)
-		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, OUTPUT_MODE);
+	if (fd != -EEXIST)
+		return fd;
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, OUTPUT_MODE);
 	return fd < 0 ? -errno : fd;
 }
 
-int recording_open(const char *path, struct recording **out)
+/* Open the recording. @standard: it is the default file. */
+static int open_recording(const char *path, bool standard, struct recording **out)
 {
 	struct recording *r = calloc(1, sizeof(*r));
 	int err = -ENOMEM;
@@ -60,7 +64,8 @@ int recording_open(const char *path, struct recording **out)
 	if (!r)
 		return -ENOMEM;
 	r->path = strdup(path);
-	r->file = open_file(path, &r->made);
+	r->file = standard ? default_file_create(path, &r->temporary) : open_file(path, &r->made);
+	r->made |= r->temporary != NULL;
 	/* An existing file is overwritten only once the program to be traced runs. */
 	r->fd = memfd_create("recording", MFD_CLOEXEC);
 	if (r->file < 0)
@@ -70,12 +75,24 @@ int recording_open(const char *path, struct recording **out)
 	else if (r->path)
 		err = 0;
 	if (err) {
-		msg_error("cannot write the recording %s: %s", path, strerror(-err));
+		/* default_file_create() has already printed why it refused the file. */
+		if (err != -EINVAL || !standard)
+			msg_error("cannot write the recording %s: %s", path, strerror(-err));
 		recording_close(r, false);
 		return err;
 	}
 	*out = r;
 	return 0;
+}
+
+int recording_open(const char *path, struct recording **out)
+{
+	return open_recording(path, false, out);
+}
+
+int recording_open_default(const char *path, struct recording **out)
+{
+	return open_recording(path, true, out);
 }
 
 int recording_begin(struct recording *r, struct model *model)
@@ -126,6 +143,10 @@ int recording_keep(struct recording *r)
 		err = -errno;
 	close(r->file);
 	r->file = -1;
+	if (r->temporary && !default_file_publish(r->path, r->temporary)) {
+		free(r->temporary);
+		r->temporary = NULL;
+	}
 	if (err) {
 		msg_error("cannot write the recording %s: %s", r->path, strerror(-err));
 		r->error = err;
@@ -405,6 +426,7 @@ void recording_ending(struct recording *r, uint64_t end_ns)
 		.switch_cost_ns = r->env->switch_cost_ns,
 		.switches_cost_ns = r->env->switches_cost_ns,
 		.rested_ns = r->env->rested_ns,
+		.sampling = r->env->sampling,
 		.tracer_cpu_ns = r->env->tracer_cpu_ns,
 		.produced = r->env->produced,
 		.consumed = r->env->consumed,
@@ -419,6 +441,12 @@ void recording_ending(struct recording *r, uint64_t end_ns)
 	contents_ending(r->contents, &e);
 }
 
+/* Return the name that the file has at present. */
+static const char *name_of(const struct recording *r)
+{
+	return r->temporary ? r->temporary : r->path;
+}
+
 /* Remove the file if we created it and it is still empty. */
 static void forget_file(const struct recording *r)
 {
@@ -427,8 +455,8 @@ static void forget_file(const struct recording *r)
 	if (r->file < 0)
 		return;
 	if (r->made && r->path && !fstat(r->file, &own) && !own.st_size &&
-	    !lstat(r->path, &there) && there.st_ino == own.st_ino && there.st_dev == own.st_dev)
-		unlink(r->path);
+	    !lstat(name_of(r), &there) && there.st_ino == own.st_ino && there.st_dev == own.st_dev)
+		output_remove(name_of(r));
 	close(r->file);
 }
 
@@ -453,7 +481,8 @@ int recording_close(struct recording *r, bool brag)
 	if (brag && !err && bytes && kept)
 		msg_verbose(1, "recorded %.1f %s: sbt-trace report %s",
 			    (double)bytes / (bytes < 100000 ? 1e3 : 1e6),
-			    bytes < 100000 ? "KB" : "MB", r->path);
+			    bytes < 100000 ? "KB" : "MB", name_of(r));
+	free(r->temporary);
 	free(r->path);
 	free(r);
 	return err;

@@ -21,6 +21,12 @@ struct recording;
  */
 int recording_open(const char *path, struct recording **out);
 /*
+ * Like recording_open() for a file that the user did not name. recording_keep() renames an existing
+ * recording to PATH.old. Refuse a PATH or PATH.old that is no recording, such as a link. Until
+ * recording_keep(), the new file has another name in the same directory.
+ */
+int recording_open_default(const char *path, struct recording **out);
+/*
  * Record the answers to all questions that are asked through @env, and through @causes if not NULL,
  * from now on. Both must outlive the recording.
  */

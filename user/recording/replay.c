@@ -202,6 +202,22 @@ static int on_mark(void *ctx, const struct model *model, uint32_t thread,
 	return observer_mark(r->observer, model, thread, mark);
 }
 
+static int on_sample(void *ctx, const struct model *model, uint32_t thread,
+		     const struct model_sample *sample)
+{
+	struct replay *r = ctx;
+
+	return observer_sample(r->observer, model, thread, sample);
+}
+
+static int on_activity(void *ctx, const struct model *model, uint32_t thread,
+		       const struct model_activity *activity)
+{
+	struct replay *r = ctx;
+
+	return observer_activity(r->observer, model, thread, activity);
+}
+
 static int on_message(void *ctx, const struct model *model, uint32_t thread,
 		      const struct model_message *message)
 {
@@ -250,6 +266,8 @@ static int build(struct replay *r)
 				 .episode = on_episode,
 				 .mark = on_mark,
 				 .message = on_message,
+				 .sample = on_sample,
+				 .activity = on_activity,
 				 .may_fold = on_may_fold,
 				 .barrier_folded = on_barrier_folded,
 				 .process_folded = on_process_folded };
@@ -358,7 +376,8 @@ int replay_open(const char *path, const struct replay_options *options, struct r
 
 /*
  * Read the whole run once, so that the window can give its threads the numbers that they have in
- * the whole run. Return 0 or -errno.
+ * the whole run, and so that stacks are known from the first episode on, although the run asked for
+ * them only at its end. Return 0 or -errno.
  */
 static int learn(struct replay *r)
 {
@@ -368,7 +387,7 @@ static int learn(struct replay *r)
 	int got = 0, err = 0;
 
 	while (!err && within_memory(r, ++n) && (got = merge_next(r->merge, &item)) > 0)
-		if (item.kind == CONTENTS_ITEM_INPUT)
+		if (r->time_window && item.kind == CONTENTS_ITEM_INPUT)
 			err = time_window_learn(r->time_window, start, &item.input);
 	if (!err && got < 0)
 		err = got;
@@ -531,7 +550,7 @@ int replay_run(struct replay *r)
 	r->last_ns = r->from_ns;
 	progress_begin(r->options.progress, "reading %s", r->paths[0]);
 	err = begin_observer(r);
-	if (!err && r->time_window)
+	if (!err && (r->time_window || r->options.stacks))
 		err = learn(r);
 	while (!err && within_memory(r, ++n) && (got = merge_next(r->merge, &item)) > 0)
 		err = on_item(r, &item);
@@ -541,6 +560,11 @@ int replay_run(struct replay *r)
 	if (err && err != -ERANGE && err != -ENODATA)
 		msg_error("cannot read %s: %s", r->paths[0], strerror(-err));
 	return err;
+}
+
+void replay_want_functions(struct replay *r)
+{
+	r->run_facts_file.env.functions = true;
 }
 
 int replay_report(struct replay *r, struct report *out)

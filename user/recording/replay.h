@@ -36,6 +36,8 @@ struct replay_options {
 		       const struct model_message *message);
 	void *ctx;
 	struct progress *progress; /* shows the progress of reading; NULL: none */
+	/* read the recording once before, so that the stacks of all episodes are known */
+	bool stacks;
 	bool folds; /* keep at most --keep-processes exited processes, and fold the others */
 };
 
@@ -64,6 +66,8 @@ int replay_report(struct replay *replay, struct report *out);
 const struct contents_session *replay_session(const struct replay *replay);
 const struct model *replay_model(const struct replay *replay);
 const struct report_env *replay_env(const struct replay *replay);
+/* Let replay_report() also fill report_barrier.functions. */
+void replay_want_functions(struct replay *replay);
 /* Return whether @spec, in the form of -w, names the barrier. */
 bool replay_is(const struct replay *replay, const struct report_barrier *barrier, const char *spec);
 /*

@@ -158,6 +158,7 @@ int run_facts_file_begin(struct run_facts_file *r, struct merge *merge)
 		.switch_cost_ns = NAN,
 		.switches_cost_ns = REPORT_UNKNOWN,
 		.rested_ns = REPORT_UNKNOWN,
+		.sampling = { REPORT_UNKNOWN, REPORT_UNKNOWN, REPORT_UNKNOWN },
 		.tracer_cpu_ns = REPORT_UNKNOWN,
 		.ncounters = n,
 		.counters = r->counters,
@@ -260,6 +261,9 @@ static int take_ending(struct run_facts_file *r, const struct contents_ending *e
 		r->env.switch_cost_ns = e->switch_cost_ns;
 	add_known(&r->env.switches_cost_ns, e->switches_cost_ns);
 	add_known(&r->env.rested_ns, e->rested_ns);
+	add_known(&r->env.sampling.samples, e->sampling.samples);
+	add_known(&r->env.sampling.lost, e->sampling.lost);
+	add_known(&r->env.sampling.cost_ns, e->sampling.cost_ns);
 	add_known(&r->env.tracer_cpu_ns, e->tracer_cpu_ns);
 	return err;
 }

@@ -264,6 +264,13 @@ int time_window_take(struct time_window *w, struct model *m, const struct model_
 		if (in->message->t_ns < w->from_ns || in->message->t_ns >= w->to_ns)
 			return 0;
 		break;
+	case MODEL_INPUT_ACTIVITY:
+		/* It is about the whole life of a thread, and not about the window. */
+		return 0;
+	case MODEL_INPUT_SAMPLE:
+		if (in->sample->t_ns < w->from_ns || in->sample->t_ns >= w->to_ns)
+			return 0;
+		break;
 	case MODEL_INPUT_PROCESS:
 	case MODEL_INPUT_THREAD:
 	case MODEL_INPUT_END_THREAD:

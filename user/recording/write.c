@@ -306,6 +306,20 @@ static void write_message(struct contents_writer *w, struct model_message m)
 	commit(w, &w->inputs, CONTENTS_INPUTS, CONTENTS_RECORD_MESSAGE);
 }
 
+static void write_sample(struct contents_writer *w, struct model_sample s)
+{
+	code_sample(record(w), &s);
+	commit(w, &w->inputs, CONTENTS_INPUTS, CONTENTS_RECORD_SAMPLE);
+}
+
+static void write_activity(struct contents_writer *w, struct model_activity a)
+{
+	bool detailed;
+
+	code_activity(record(w), &a, (struct model_detail *)(uintptr_t)a.detail, &detailed);
+	commit(w, &w->inputs, CONTENTS_INPUTS, CONTENTS_RECORD_ACTIVITY);
+}
+
 static void write_input(struct contents_writer *w, struct model_input in)
 {
 	code_input(record(w), &in, NULL, NULL);
@@ -325,6 +339,12 @@ void contents_input(void *ctx, const struct model_input *input)
 		break;
 	case MODEL_INPUT_MESSAGE:
 		write_message(ctx, *input->message);
+		break;
+	case MODEL_INPUT_SAMPLE:
+		write_sample(ctx, *input->sample);
+		break;
+	case MODEL_INPUT_ACTIVITY:
+		write_activity(ctx, *input->activity);
 		break;
 	default:
 		write_input(ctx, *input);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/grow.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -18,6 +19,9 @@
 #include "sites/untraced.h"
 #include "target/linker.h"
 #include "sites/family.h"
+
+/* After a search for code at a sample, the next one waits this many times as long as it took. */
+#define SEE_RARELY 100
 
 struct object_name {
 	const struct module *module;
@@ -497,15 +501,52 @@ const struct maps_entry *address_space_find_code(const struct address_space *spa
 	return e && e->exec && strcmp(e->path, "[uprobes]") != 0 ? e : NULL;
 }
 
+bool address_space_renew(struct address_spaces *s, struct address_space *space,
+			 const struct maps_entry *e)
+{
+	uint32_t changes;
+
+	if (space->gone || space->as_known || (e && e->exec && e->ino))
+		return false;
+	if (e && e->exec && space->read) {
+		/* The kernel's own code, as the vDSO, stays where it is. */
+		if (e->path[0] == '[')
+			return false;
+		/*
+		 * This is code that the program has made. It may have been replaced by a file's,
+		 * but reading the mappings at each sample in such code would be expensive.
+		 */
+		if (s->changes && !s->changes(s->changes_ctx, space->tgid, space->inc, &changes) &&
+		    changes == space->maps_changes)
+			return false;
+	}
+	return !address_space_read(s, space);
+}
+
+void address_space_see_code(struct address_spaces *s, struct address_space *space, uint64_t address)
+{
+	const struct maps_entry *e = maps_find(&space->maps, address);
+	uint64_t begin, end;
+
+	if (space->gone || (e && e->exec && (e->ino || e->path[0] == '[')))
+		return;
+	begin = now_ns();
+	if (begin < space->see_from_ns)
+		return;
+	address_space_renew(s, space, e);
+	end = now_ns();
+	space->see_from_ns = end + SEE_RARELY * (end - begin);
+}
+
 bool address_space_code(struct address_spaces *s, struct address_space *space, uint64_t ip,
 			struct address_space_code *out)
 {
-	const struct maps_entry *e = address_space_find_code(space, ip - 1);
+	const struct maps_entry *e = maps_find(&space->maps, ip - 1);
 
-	if ((!e || !e->ino) && !space->gone && !address_space_read(s, space))
-		e = address_space_find_code(space, ip - 1);
+	if (address_space_renew(s, space, e))
+		e = maps_find(&space->maps, ip - 1);
 	memset(out, 0, sizeof(*out));
-	out->module = e && e->ino ? modules_get(s->modules, (int)space->tgid, e) : NULL;
+	out->module = e && e->exec && e->ino ? modules_get(s->modules, (int)space->tgid, e) : NULL;
 	if (!out->module || !out->module->is_elf)
 		return false;
 	out->offset = ip - e->start + e->offset;

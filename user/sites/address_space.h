@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sbt/python.h"
 #include "sites/family.h"
 #include "sites/module.h"
 #include "sites/site.h"
@@ -64,6 +65,7 @@ struct address_space {
 	 * the latest event that was handled.
 	 */
 	uint32_t looked_changes, maps_changes, changes;
+	uint64_t see_from_ns; /* address_space_see_code() reads no mappings before */
 	/* `looked` was read while the dynamic linker was still mapping files. */
 	bool partial;
 	/* `maps` was read while the process ran this program, and was not inherited by fork */
@@ -103,6 +105,12 @@ struct address_space {
 	/* The process ran for a while before the functions in which its threads wait got probes. */
 	bool blind;
 	bool gone; /* the process has exited or runs another program */
+	/* Look up code in the mappings as they are known, without reading them again. */
+	bool as_known;
+	/* The Python interpreter that the process runs; NULL: none was found. */
+	const struct module *python;
+	struct sbt_python_layout python_layout; /* valid if there is one */
+	uint64_t python_runtime; /* address of its _PyRuntime; the same */
 };
 
 /* What follows from the files that a process has mapped. */
@@ -198,6 +206,13 @@ int address_space_look(struct address_spaces *spaces, struct address_space *spac
  */
 int address_space_read(struct address_spaces *spaces, struct address_space *space);
 /*
+ * For samples: read the mappings again if they have no file's code at @address, and the code there
+ * may be new. Such readings take at most about 1 % of the time. Mark @space as gone while further
+ * addresses of the sample are looked up, so that they read nothing.
+ */
+void address_space_see_code(struct address_spaces *spaces, struct address_space *space,
+			    uint64_t address);
+/*
  * Read the current mappings of a forked process if they have not been read yet. The known mappings
  * are its parent's, and they may be older than the fork. Call this early, because the process may
  * exit before its mappings are read as usual.
@@ -239,12 +254,39 @@ struct address_space_return {
 uint32_t address_space_return_site(struct address_spaces *spaces, const struct address_space *space,
 				   const struct address_space_return *ret);
 /*
+ * Return the call site in Python code. Its strings are untrusted, and are copied. Processes of one
+ * interpreter share the call site. ADDRESS_SPACE_SITE_NONE: out of memory.
+ */
+uint32_t address_space_python_site(struct address_spaces *spaces, const struct address_space *space,
+				   const struct sbt_python_site *site);
+/* Return the call site that was last found for this label, or ADDRESS_SPACE_SITE_NONE. */
+uint32_t address_space_python_label(const struct address_spaces *spaces, uint32_t label);
+/*
  * Return the call site that a marker of the program names. The marker's strings are untrusted, and
  * are copied. Strings that the kernel could not read from memory are read from the mapped file.
  * Processes of one program share the call site. ADDRESS_SPACE_SITE_NONE: out of memory.
  */
 uint32_t address_space_label_site(struct address_spaces *spaces, struct address_space *space,
 				  const struct sbt_label *label);
+/*
+ * Return the site of a position in a Python function that a thread of the process executed (struct
+ * sbt_python_at), or ADDRESS_SPACE_SITE_NONE if the function cannot be read or when out of memory.
+ */
+uint32_t address_space_python_code(struct address_spaces *spaces, const struct address_space *space,
+				   uint64_t code, uint32_t at);
+/*
+ * Find the Python interpreter that the process runs: space->python. Return its minor number, or 0
+ * if there is none, or if it is not a supported one.
+ */
+uint32_t address_space_find_python(struct address_spaces *spaces, struct address_space *space);
+/*
+ * Write the sites of the Python functions that a thread executes, innermost first. @tid: its number
+ * in the process's PID namespace. Return how many were written: at most @max; 0 if it executes none
+ * or they cannot be read.
+ */
+uint32_t address_space_python_frames(struct address_spaces *spaces,
+				     const struct address_space *space, uint32_t tid,
+				     uint32_t *sites, uint32_t max);
 /* The position in a file of the call before the return address @ip. */
 struct address_space_code {
 	const struct module *module;
@@ -320,6 +362,11 @@ const struct site_name *address_spaces_site(struct address_spaces *spaces, uint3
  * inlined there.
  */
 uint64_t address_spaces_function(struct address_spaces *spaces, uint32_t site, bool *exact);
+/*
+ * Return whether all functions at a call site belong to the C++ library. The name is looked up as
+ * by address_spaces_site().
+ */
+bool address_spaces_of_std(struct address_spaces *spaces, uint32_t site);
 /*
  * Like address_spaces_function(), for the outermost function at a call site, into which the other
  * functions were inlined.

@@ -4,6 +4,7 @@
 #ifndef SITES_ADDRESS_SPACE_INTERNAL_H
 #define SITES_ADDRESS_SPACE_INTERNAL_H
 
+#include "base/hash.h"
 #include "sites/address_space.h"
 
 struct site {
@@ -16,6 +17,7 @@ struct site {
 	const char *label;
 	bool named;
 	bool later; /* a better name may be available at the end of the run */
+	bool compact; /* Python: the function contains little code */
 	struct site_name name;
 	/*
 	 * Frames of an earlier name. They are kept because a caller may still have a pointer to
@@ -39,6 +41,8 @@ struct address_spaces {
 	void *object_tree;
 	void *text_tree; /* the texts that address_spaces_keep() returned */
 	struct address_space_note *notes; /* notes of all address spaces */
+	struct hash python_codes; /* process, code object and instruction -> site */
+	struct hash python_labels; /* sbt_python_site.label -> site */
 	bool tasks_unseen; /* see address_spaces_tasks_unseen() */
 };
 
@@ -51,6 +55,13 @@ uint32_t site_at(struct address_spaces *s, const struct address_space *space,
 /* Free all call sites with their names. */
 void sites_free(struct address_spaces *s);
 void address_space_notes_free(struct address_spaces *s);
+/*
+ * Read the mappings again if mapping @e (NULL: none is known), in which code was found, belongs to
+ * no file, unless a file is not to be expected there. Return whether they were read: look up the
+ * address again then.
+ */
+bool address_space_renew(struct address_spaces *s, struct address_space *space,
+			 const struct maps_entry *e);
 /* Return the mapping at @addr. Read the mappings again if no mapping is known at @addr. */
 const struct maps_entry *address_space_find_mapping(struct address_spaces *s,
 						    struct address_space *space, uint64_t addr);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/function_name.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "elf/insn.h"
@@ -22,6 +24,8 @@ struct code {
 	/* Linked address of the function that the call calls. 0: unknown, or in another file. */
 	uint64_t target;
 	char *why;
+	uint32_t declared; /* of the function that contains the call; see struct symbol_frame */
+	bool own; /* the call is in a function of the program, inlined or not */
 };
 
 struct callers {
@@ -186,6 +190,15 @@ static bool is_wrapper_library(const struct module *m)
 	return family_library_has(m->traits.soname, FAMILY_CXX | FAMILY_COND_VAR);
 }
 
+/* Return whether a function of the program, not of the C++ library, is in the frames. */
+static bool has_own_function(const struct symbol *symbol)
+{
+	array_for_each (f, symbol->frames, symbol->nframes)
+		if (f->function[0] && !function_name_of_cxx_library(f->function))
+			return true;
+	return false;
+}
+
 static void code_name(struct callers *c, struct code *code)
 {
 	const struct module *m = code->at.module;
@@ -202,6 +215,8 @@ static void code_name(struct callers *c, struct code *code)
 			   symbol) &&
 	    symbol->nframes) {
 		code->pub.inlined = symbol->nframes > 1;
+		code->declared = symbol->frames[symbol->nframes - 1].declared;
+		code->own = has_own_function(symbol);
 		name = symbol->frames[symbol->nframes - 1].function;
 		if (*name)
 			code->pub.name = strndup(name, site_function_len(name));
@@ -237,7 +252,7 @@ static void code_rule(struct callers *c, struct code *code)
 		return;
 	}
 	if (!symbol_frame_rule(address_spaces_symbols(c->spaces), module_fd(m), m->path,
-			       code->at.vaddr, rule) &&
+			       code->at.vaddr, rule, NULL) &&
 	    !rule_by_frame_pointer(&code->at, rule)) {
 		memset(rule, 0, sizeof(*rule));
 		rule->flags = SBT_FRAME_LAST;
@@ -352,8 +367,9 @@ static void code_function(struct callers *c, struct code *code)
 	}
 	code_name(c, code);
 	if (pub->name) {
-		pub->outer = starts_threads(pub->name);
-		h = text_hash(1, pub->name, strlen(pub->name));
+		/* The library's function may contain the thread's first function, inlined. */
+		pub->outer = starts_threads(pub->name) && !(code->own && pub->inlined);
+		h = text_hash(1 + (uint64_t)code->declared, pub->name, strlen(pub->name));
 	} else if (module_function(m, code->at.vaddr, &start)) {
 		h = text_hash(2, &start, sizeof(start));
 	} else {
@@ -466,14 +482,16 @@ uint32_t callers_follow(struct callers *c, struct address_space *space, const st
 	uint32_t n = 1;
 
 	ips[0] = ip;
-	while (want && n < CALLERS_MAX) {
+	while ((want || !s->head.wanted) && n < CALLERS_MAX) {
 		code = callers_rule(c, space, ip);
 		if (!code)
 			break;
 		use(ctx, s, ip, &code->rule);
+		if (!s->head.wanted && !(code->rule.flags & SBT_FRAME_THROUGH))
+			break;
 		if (!step_up(s, &code->rule, n == 1, &ip, &sp, &fp))
 			break;
-		if (!(code->rule.flags & SBT_FRAME_THROUGH))
+		if (want && !(code->rule.flags & SBT_FRAME_THROUGH))
 			want--;
 		ips[n++] = ip;
 	}

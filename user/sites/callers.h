@@ -12,7 +12,7 @@
 #include "sbt/probe.h"
 #include "sites/address_space.h"
 
-#define CALLERS_MAX 13 /* maximum number of return addresses in one chain: SBT_CHAIN_MAX */
+#define CALLERS_MAX 20 /* maximum number of return addresses in one chain: SBT_CHAIN_MAX */
 
 /*
  * What is known about the code before one return address. Strings are untrusted, and valid until

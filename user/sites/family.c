@@ -33,6 +33,9 @@ const struct family family_table[SBT_FAMILIES] = {
 	[SBT_FAMILY_FUTEX] = { "futex", FAMILY_FUTEX_WORD, EXITS_FOLLOW_ALL },
 	[SBT_FAMILY_FORKJOIN] = { "forkjoin", FAMILY_JOINS, EXITS_FOLLOW_ALL },
 	[SBT_FAMILY_ABSL] = { "absl", FAMILY_PLAIN_CALL, EXITS_FOLLOW_ALL },
+	[SBT_FAMILY_PYTHON] = { "python", FAMILY_INTERPRETED, EXITS_FOLLOW_ALL },
+	[SBT_FAMILY_PYTHON_COND] = { "python-condition", FAMILY_INTERPRETED | FAMILY_COND_VAR,
+				     EXITS_FOLLOW_ALL },
 };
 
 #define LIBRARY(begin_, family_, ...)                               \

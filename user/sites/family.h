@@ -138,7 +138,10 @@ enum family_trait {
 	FAMILY_MARKERS = 1u << 4,
 	/* Functions that the user named. */
 	FAMILY_RULES = 1u << 5,
-	/* Condition variables and semaphores: model/discover finds the barriers among them. */
+	/*
+	 * Condition variables, also those of an interpreter, and semaphores: model/discover finds
+	 * the barriers among them.
+	 */
 	FAMILY_COND_VAR = 1u << 6,
 	/*
 	 * Futex words: model/discover finds the barriers among them. The result of a wait is the
@@ -162,6 +165,11 @@ enum family_trait {
 	 * the runtime.
 	 */
 	FAMILY_SERIAL_REGIONS = 1u << 11,
+	/*
+	 * Barriers that only the memory of an interpreter shows (bpf/python.bpf.c). Processes may
+	 * share them.
+	 */
+	FAMILY_INTERPRETED = 1u << 12,
 
 	FAMILY_DISCOVERED = FAMILY_COND_VAR | FAMILY_FUTEX_WORD,
 };

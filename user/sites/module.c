@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
-#include "base/number.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "sites/module_internal.h"
 #include "sites/reader.h"
@@ -25,18 +24,15 @@ struct modules {
 	struct progress *progress;
 	bool only_pthread;
 	uint32_t round; /* number of calls of modules_close_unused() so far */
-	void *tree;
+	struct hash index; /* file_key() -> struct module */
 	struct module **all; /* in the order of their first use */
 	size_t n, cap;
 };
 
-static int compare(const void *a, const void *b)
+/* Two files with the same 64-bit key are very unlikely. */
+static uint64_t file_key(uint32_t dev, uint64_t ino)
 {
-	const struct module *x = a, *y = b;
-
-	if (x->dev != y->dev)
-		return NUMBER_COMPARE(x->dev, y->dev);
-	return NUMBER_COMPARE(x->ino, y->ino);
+	return hash_mix(ino ^ hash_mix((uint64_t)dev + 1));
 }
 
 static void module_free(struct module *m)
@@ -51,18 +47,13 @@ static void module_free(struct module *m)
 	free(m);
 }
 
-static void nothing(void *p)
-{
-	(void)p;
-}
-
 void modules_free(struct modules *modules)
 {
 	size_t i;
 
 	if (!modules)
 		return;
-	tdestroy(modules->tree, nothing);
+	hash_free(&modules->index);
 	for (i = 0; i < modules->n; i++)
 		module_free(modules->all[i]);
 	free(modules->all);
@@ -86,10 +77,7 @@ int modules_new(struct rules *rules, struct symbol_server *symbols, struct modul
 
 struct module *modules_find(const struct modules *modules, uint32_t dev, uint64_t ino)
 {
-	struct module key = { .dev = dev, .ino = ino };
-	struct module *const *found = tfind(&key, &modules->tree, compare);
-
-	return found ? *found : NULL;
+	return hash_get_ptr(&modules->index, file_key(dev, ino));
 }
 
 void modules_set_progress(struct modules *modules, struct progress *progress)
@@ -147,7 +135,7 @@ static struct module *module_add(struct modules *modules, int fd, const char *pa
 		.dev = dev, .ino = ino, .fd = fd, .reader = modules->reader, .path = strdup(path)
 	};
 	if (!m->path || grow(modules->all, modules->cap, modules->n + 1) ||
-	    !tsearch(m, &modules->tree, compare))
+	    hash_put_ptr(&modules->index, file_key(dev, ino), m))
 		goto fail;
 	modules->all[modules->n++] = m;
 	module_identify(m);
@@ -208,7 +196,7 @@ struct module *modules_get(struct modules *modules, int pid, const struct maps_e
 			 * Remove the old module only from the index: call sites in it keep their
 			 * names.
 			 */
-			tdelete(m, &modules->tree, compare);
+			hash_del(&modules->index, file_key(m->dev, m->ino));
 			m = NULL;
 		}
 	}
@@ -234,7 +222,7 @@ void modules_forget(struct modules *modules, const struct module *m)
 {
 	/* Remove the module only from the index: call sites in it keep their names. */
 	if (modules_find(modules, m->dev, m->ino) == m)
-		tdelete(m, &modules->tree, compare);
+		hash_del(&modules->index, file_key(m->dev, m->ino));
 }
 
 struct module *modules_replaced(struct modules *modules, int pid, const struct maps_entry *e)

@@ -89,6 +89,18 @@ struct module_needs {
 /* Variables of Open MPI. Their addresses are the handles of the predefined communicators. */
 enum module_handle { MODULE_WORLD, MODULE_SELF, MODULE_NULL, MODULE_HANDLES };
 
+/*
+ * A library with threads of its own, among which it divides work. Its waits are not traced, because
+ * no function is called by all threads of an episode.
+ */
+enum module_team {
+	MODULE_TEAM_NONE,
+	MODULE_TEAM_TBB,
+	MODULE_TEAM_OPENBLAS, /* built with POSIX threads */
+	MODULE_TEAM_FFTW, /* the same */
+	MODULE_TEAMS
+};
+
 struct module {
 	uint32_t dev;
 	uint64_t ino;
@@ -132,11 +144,13 @@ struct module {
 	bool runtime;
 	/* The file has probe sites where OpenMP tasks are created. */
 	bool tasks;
+	uint32_t team; /* enum module_team */
 	/*
-	 * The file is oneTBB. There, one thread waits for tasks, and no function is called by all
-	 * threads of an episode.
+	 * The file is an interpreter of Python: linked address of _PyRuntime, and the minor number
+	 * of its version. 0: it is none, or the version is unknown.
 	 */
-	bool tbb;
+	uint64_t python_runtime;
+	uint32_t python_minor;
 	bool inlined_waits; /* the file may have inlined waits of C++20 that are not traced */
 	/* Families of the parallel regions that the file begins, as bits 1 << number. */
 	uint32_t regions;
@@ -290,5 +304,11 @@ enum insn_class module_insn(const struct module *module, uint64_t offset);
  * function is known at @offset), or another -errno if the reader could not be asked.
  */
 int module_find_outlined(struct module *module, uint8_t family, uint64_t offset, uint64_t caller);
+
+/*
+ * Return the rest of a sentence about the threads of this library (module.team), or NULL if the
+ * library has none. The sentence begins with the name of the file.
+ */
+const char *module_team_text(const struct module *module);
 
 #endif /* SITES_MODULE_H */

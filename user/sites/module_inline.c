@@ -41,6 +41,17 @@ static bool has_waiter_pool(const struct module *m)
 				&vaddr);
 }
 
+/*
+ * Return whether the file may have barriers or latches of libc++. Each arrival at a barrier calls a
+ * function of the library. A latch sleeps as std::atomic::wait() does.
+ */
+static bool waits_in_libcxx(const struct module *m)
+{
+	return elf_imports(m->elf, "_ZNSt3__131__arrive_barrier_algorithm_baseEPNS_24__barrier_"
+				   "algorithm_baseEh") ||
+	       elf_imports(m->elf, "_ZNSt3__120__libcpp_atomic_waitEPVKvi");
+}
+
 /* Return whether a program without names may contain inlined waits of C++20. */
 static bool may_wait(const struct module *m)
 {
@@ -171,6 +182,8 @@ void module_find_inline(struct module *m)
 	struct elf_range code;
 	size_t i;
 
+	if (waits_in_libcxx(m) && !has_std(m))
+		m->inlined_waits = m->untraced.in_line = true;
 	if (!pool && !may_wait(m))
 		return;
 	/* Only the code of x86-64 is known. */

@@ -124,4 +124,7 @@ void module_find_inline(struct module *m);
  */
 void module_find_rest(struct module *m);
 
+/* Return which library with threads of its own the file is, or contains. */
+enum module_team module_find_team(const struct module *m);
+
 #endif /* SITES_MODULE_INTERNAL_H */

@@ -16,6 +16,7 @@
 #include "elf/signature.h"
 #include "sites/untraced.h"
 #include "sites/family.h"
+#include "symbols/python.h"
 
 /*
  * Return the file offset of the entry probe of a function. 0: no instruction is safe to probe, or
@@ -275,6 +276,26 @@ static void find_returns(struct module *m)
 	}
 }
 
+/*
+ * Find the state of a Python interpreter, and its version. Before 3.11, only the name of the file
+ * shows the version.
+ */
+static void find_python(struct module *m)
+{
+	uint64_t version, offset;
+	const uint8_t *bytes;
+
+	if (elf_find_object(m->elf, "_PyRuntime", &m->python_runtime)) {
+		m->python_runtime = 0;
+		return;
+	}
+	m->python_minor = python_version_of(m->traits.soname);
+	if (!m->python_minor && !elf_find_object(m->elf, "Py_Version", &version) &&
+	    !elf_data_offset(m->elf, version, &offset) &&
+	    elf_bytes(m->elf, offset, 4, &bytes) == 4 && bytes[3] == 3)
+		m->python_minor = bytes[2];
+}
+
 static void take_import(void *ctx, const char *name)
 {
 	struct module *m = ctx;
@@ -402,7 +423,7 @@ static void drop_task_functions(struct module *m)
 
 void module_find_rest(struct module *m)
 {
-	m->tbb = !strncmp(m->traits.soname, "libtbb.so", strlen("libtbb.so"));
+	m->team = module_find_team(m);
 	find_untraced(m);
 	drop_task_functions(m);
 	find_returns(m);
@@ -410,6 +431,7 @@ void module_find_rest(struct module *m)
 	if (!m->c_library && is_nameless(m))
 		find_by_code(m);
 	find_loader(m);
+	find_python(m);
 }
 
 int module_add_outlined(struct module *m, uint8_t family, uint64_t vaddr, uint64_t caller)

@@ -274,7 +274,9 @@ void module_wire(struct wire *w, struct module *m, const struct module_names *na
 	wire_untraced(w, &m->untraced);
 	WIRE_BOOL(w, m->runtime);
 	WIRE_BOOL(w, m->tasks);
-	WIRE_BOOL(w, m->tbb);
+	WIRE(w, m->team, MODULE_TEAMS - 1);
+	WIRE(w, m->python_runtime, UINT64_MAX);
+	WIRE(w, m->python_minor, UINT8_MAX);
 	WIRE_BOOL(w, m->inlined_waits);
 	WIRE(w, m->regions, UINT32_MAX);
 	wire_offsets(w, m->returns.at, &m->returns.n, RETURNS_MAX);
@@ -373,9 +375,10 @@ void module_forget_facts(struct module *m)
 	memset(&m->traits, 0, sizeof(m->traits));
 	memset(m->handles, 0, sizeof(m->handles));
 	m->nsegments = m->nmakers = m->returns.n = m->regions = m->returned = 0;
-	m->loader = 0;
-	m->c_library = m->scopes = m->mpi = m->runtime = m->tasks = m->tbb = m->inlined_waits =
-		false;
+	m->loader = m->python_runtime = 0;
+	m->python_minor = 0;
+	m->c_library = m->scopes = m->mpi = m->runtime = m->tasks = m->inlined_waits = false;
+	m->team = MODULE_TEAM_NONE;
 	memset(&m->turns_seen, 0, sizeof(m->turns_seen));
 	memset(&m->turns_unseen, 0, sizeof(m->turns_unseen));
 	memset(&m->untraced, 0, sizeof(m->untraced));

@@ -35,6 +35,7 @@ static int is_wrapper_symbol(void *ctx, const char *name, const struct elf_symbo
 {
 	static const char *const prefixes[] = {
 		"_ZNSt18condition_variable", "_ZNSt3__118condition_variable",
+		"_ZNSt9__condvar", /* wait_for() and wait_until() call it */
 		"_ZNSt3_V222condition_variable_any", "_ZN5boost18condition_variable",
 		/* std::atomic<>::wait() and notify_all() */
 		"_ZNSt6atomic", "_ZNKSt6atomic", "_ZNSt11atomic_flag", "_ZNKSt11atomic_flag",
@@ -44,7 +45,11 @@ static int is_wrapper_symbol(void *ctx, const char *name, const struct elf_symbo
 		"_ZSt23__atomic_wait_address_v", "_ZSt23__atomic_notify_address",
 		"_ZNSt8__detail8__waiter", "_ZNSt8__detail13__waiter_",
 		"_ZNSt8__detail18__waiter_pool_base", "_ZNSt8__detail15__platform_wait",
-		"_ZNSt8__detail17__platform_notify"
+		"_ZNSt8__detail17__platform_notify",
+		/* std::barrier, std::latch and std::counting_semaphore */
+		"_ZSt26__atomic_wait_address_bare", "_ZNKSt14__tree_barrier",
+		"_ZNSt14__tree_barrier", "_ZNKSt7barrier", "_ZNSt7barrier", "_ZNKSt5latch",
+		"_ZNSt5latch", "_ZNSt18__atomic_semaphore", "_ZNSt18counting_semaphore"
 	};
 	struct around *a = ctx;
 	size_t i;

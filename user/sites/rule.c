@@ -352,7 +352,7 @@ int rules_add(struct rules *rules, const char *spec, char *why, size_t len)
  * between arrive() and the wait is work. For a latch, only the wait is traced in every program, so
  * a thread that arrives without waiting is not seen. A wait that g++ inlines is found by its code
  * (module_inline.c). Boost's wait is inlined with optimization. Rust's wait is always a function of
- * its library.
+ * its library. In libc++, only arrive_and_wait() is traced, unless the compiler inlines it.
  */
 static const struct {
 	const char *spec;
@@ -370,6 +370,8 @@ static const struct {
 	{ .spec = "_ZNSt8__detail8__waiterI*E10_M_do_waitIZNKSt5latch4waitEv*",
 	  .flags = SBT_SPEC_LATCH,
 	  .object = 1 },
+	{ .spec = "_ZNSt3__17barrierI*E15arrive_and_waitEv" },
+	{ .spec = "_ZNSt3__15latch15arrive_and_waitE*" },
 	{ .spec = "_ZN5boost7barrier4waitEv" },
 	{ .spec = "_ZN5boost7barrier19count_down_and_waitEv" },
 	{ .spec = "_RNvM*3std4sync7barrierNt*7Barrier4wait" },

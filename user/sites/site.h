@@ -40,6 +40,11 @@ struct site_name {
 	 * of interest.
 	 */
 	bool loop;
+	/*
+	 * Where the function around `offset` begins, if the file has no name for it but its unwind
+	 * tables list it: an offset as `offset`. 0: unknown.
+	 */
+	uint64_t function;
 };
 
 #endif /* SITES_SITE_H */

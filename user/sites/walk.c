@@ -6,21 +6,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/hash.h"
 #include "symbols/symbol.h"
 
 #define LINK_REGISTER 30 /* arm64 */
 
-/* The rule for one address in a file: how to get from the code there to its caller. */
+/* The rule for a piece of code in a file: how to get from the code there to its caller. */
 struct learned {
+	struct unwind_range range;
 	bool known;
 	struct sbt_frame_rule rule;
 };
 
+/* The rules of a file that are known, by address. */
+struct learned_file {
+	struct learned *rules;
+	uint32_t n, cap;
+};
+
 struct walk {
 	struct address_spaces *spaces;
-	struct hash rules; /* (module, offset) -> struct learned */
+	struct hash files; /* address of the module -> struct learned_file */
 	struct sbt_stack window; /* the part of a stack that is sent to the symboliser */
+	uint64_t questions;
 };
 
 /* The state of one walk. */
@@ -44,27 +53,69 @@ int walk_new(struct address_spaces *spaces, struct walk **out)
 
 void walk_free(struct walk *w)
 {
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
 	if (!w)
 		return;
-	hash_free_ptrs(&w->rules);
+	while ((e = hash_next(&w->files, &pos, &zero)))
+		free(((struct learned_file *)(uintptr_t)e->value)->rules);
+	hash_free_ptrs(&w->files);
 	free(w);
 }
 
 /* --- by rules --------------------------------------------------------------------------------- */
 
+/* Return the index of the first rule for code that ends after @vaddr. */
+static uint32_t rule_after(const struct learned_file *f, uint64_t vaddr)
+{
+	uint32_t low = 0, high = f->n;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (f->rules[mid].range.to <= vaddr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/*
+ * Return the rule for the code, or NULL if out of memory. A question to the symboliser takes much
+ * longer than a step, and one answer is often for many addresses. The result is valid until the
+ * next call.
+ */
 static const struct learned *learn(struct walk *w, const struct address_space_code *at)
 {
-	uint64_t key = hash_mix((uint64_t)(uintptr_t)at->module ^ hash_mix(at->offset));
-	struct learned *l = hash_get_ptr(&w->rules, key);
+	uint64_t key = (uint64_t)(uintptr_t)at->module;
+	struct learned_file *f = hash_get_ptr(&w->files, key);
+	struct learned *l, new = { .known = false };
+	uint32_t i;
 
-	/* Two addresses with the same 64-bit key are very unlikely. */
-	if (l)
-		return l;
-	l = hash_new_ptr(&w->rules, key, sizeof(*l));
-	if (!l)
+	if (!f)
+		f = hash_new_ptr(&w->files, key, sizeof(*f));
+	if (!f)
 		return NULL;
-	l->known = symbol_frame_rule(address_spaces_symbols(w->spaces), module_fd(at->module),
-				     at->module->path, at->vaddr, &l->rule);
+	i = rule_after(f, at->vaddr);
+	l = f->rules + i;
+	if (i < f->n && l->range.from <= at->vaddr)
+		return l;
+	w->questions++;
+	new.known = symbol_frame_rule(address_spaces_symbols(w->spaces), module_fd(at->module),
+				      at->module->path, at->vaddr, &new.rule, &new.range);
+	if (grow(f->rules, f->cap, f->n + 1))
+		return NULL;
+	l = f->rules + i;
+	/* The symboliser's answers are untrusted: they must not overlap. */
+	if (i && new.range.from < l[-1].range.to)
+		new.range.from = l[-1].range.to;
+	if (i<f->n &&new.range.to> l->range.from)
+		new.range.to = l->range.from;
+	memmove(l + 1, l, (f->n++ - i) * sizeof(*l));
+	*l = new;
 	return l;
 }
 
@@ -119,6 +170,11 @@ static bool step_by_rule(const struct way *way, const struct sbt_frame_rule *rul
 	return caller->value[STACK_PC] != 0;
 }
 
+uint64_t walk_questions(const struct walk *w)
+{
+	return w->questions;
+}
+
 /* --- by the unwind tables of the file --------------------------------------------------------- */
 
 static void window_at(const struct way *way, uint64_t address)
@@ -169,6 +225,25 @@ static bool step_by_file(const struct way *way, const struct address_space_code 
 	return stack_frame_pointer_step(&way->walk->window, regs, &step->caller);
 }
 
+/*
+ * Step to the caller by the frame pointer. The caller's stack pointer is only a lower bound: a
+ * function that aligns its frame has moved the frame pointer.
+ */
+static bool step_by_frame_pointer(const struct way *way, const struct stack_regs *regs,
+				  struct stack_regs *caller)
+{
+	uint64_t fp = regs->value[STACK_FP], pair[2];
+
+	if (!stack_knows(regs, STACK_FP) || fp < regs->value[STACK_SP] ||
+	    way->thread->read(way->thread->ctx, fp, pair, sizeof(pair)) != (long)sizeof(pair))
+		return false;
+	memset(caller, 0, sizeof(*caller));
+	stack_set(caller, STACK_PC, stack_pc_of(pair[1]));
+	stack_set(caller, STACK_FP, pair[0]);
+	caller->value[STACK_SP] = fp + sizeof(pair);
+	return caller->value[STACK_PC] != 0;
+}
+
 /* --- the walk --------------------------------------------------------------------------------- */
 
 /*
@@ -204,6 +279,21 @@ static bool code_at(const struct way *way, const struct stack_regs *regs,
 	return true;
 }
 
+/* Return the address, plus 1, of which the frame gets the call site. */
+static uint64_t site_address(const struct way *way, const struct address_space_code *at,
+			     const struct walk_frame *frame)
+{
+	const struct maps_entry *e = NULL;
+
+	/*
+	 * In code that the program has made, addresses have no names. Each of them as a call site
+	 * of its own would only take memory.
+	 */
+	if (way->thread->quick && !at->module)
+		e = address_space_find_code(way->space, frame->address);
+	return (e ? e->start : frame->address) + 1;
+}
+
 int walk_up(struct walk *w, struct address_space *space, const struct walk_thread *thread,
 	    struct walk_frame *frames, uint32_t max, uint32_t *n, bool *whole)
 {
@@ -233,6 +323,9 @@ int walk_up(struct walk *w, struct address_space *space, const struct walk_threa
 		} else if (!thread->registers && l && l->known &&
 			   step_by_rule(&way, &l->rule, &regs, &step.caller)) {
 			more = true;
+		} else if (thread->quick) {
+			more = (!l || !l->known) &&
+			       step_by_frame_pointer(&way, &regs, &step.caller);
 		} else {
 			more = step_by_file(&way, &at, &regs, &step) ||
 			       (l && l->known && step_by_rule(&way, &l->rule, &regs, &step.caller));
@@ -244,7 +337,8 @@ int walk_up(struct walk *w, struct address_space *space, const struct walk_threa
 		 */
 		stands = (regs.exact || step.signal) && !(!*n && thread->in_call);
 		frames[*n].address = regs.value[STACK_PC] - !stands;
-		frames[*n].site = address_space_site(w->spaces, space, frames[*n].address + 1);
+		frames[*n].site =
+			address_space_site(w->spaces, space, site_address(&way, &at, &frames[*n]));
 		if (frames[*n].site == ADDRESS_SPACE_SITE_NONE)
 			return -ENOMEM;
 		frames[*n].regs = regs;

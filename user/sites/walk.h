@@ -31,6 +31,12 @@ struct walk_thread {
 	bool in_call;
 	/* Also find the registers that functions save, which takes longer. */
 	bool registers;
+	/*
+	 * For many samples: ask the symboliser only for rules, which are kept. The walk ends at
+	 * code that needs more, except that a frame pointer is used. In code of no file, the call
+	 * site of a frame is the start of the mapping.
+	 */
+	bool quick;
 	walk_read_fn read;
 	void *ctx;
 	/* The real return addresses that pending return probes have replaced, innermost first. */
@@ -49,10 +55,13 @@ struct walk_frame {
 /* Return 0 and *@out, or -ENOMEM. @spaces must outlive the result. */
 int walk_new(struct address_spaces *spaces, struct walk **out);
 void walk_free(struct walk *walk);
+/* Return how often the symboliser was asked for a rule. */
+uint64_t walk_questions(const struct walk *walk);
 /*
  * Write *n <= @max frames, innermost first. *whole: the last frame is the thread's outermost frame.
  * Mark @space as gone during the call, so that its mappings are not read again. Each new address
- * costs one or two questions to the symboliser's child. Return 0 or -ENOMEM.
+ * costs one or two questions to the symboliser's child, unless a known rule is also for that
+ * address. Return 0 or -ENOMEM.
  */
 int walk_up(struct walk *walk, struct address_space *space, const struct walk_thread *thread,
 	    struct walk_frame *frames, uint32_t max, uint32_t *n, bool *whole);

@@ -508,15 +508,23 @@ bool symbol_parameters(struct symbol_server *server, int fd, const char *path, u
 }
 
 bool symbol_frame_rule(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
-		       struct sbt_frame_rule *rule)
+		       struct sbt_frame_rule *rule, struct unwind_range *range)
 {
-	struct symbol_reply *reply = symbol_known(server, SYMBOL_ASK_RULE, fd, path, vaddr);
+	struct symbol_reply *reply = calloc(1, sizeof(*reply));
+	bool known = false;
 
-	if (!reply)
-		return false;
-	*rule = reply->rule;
+	if (range)
+		*range = (struct unwind_range){ vaddr, vaddr + 1 };
+	if (reply && !symbol_question(server, SYMBOL_ASK_RULE, fd, path, vaddr, NULL, reply)) {
+		known = reply->known;
+		if (known)
+			*rule = reply->rule;
+		/* The answer is untrusted. */
+		if (range && reply->range.from <= vaddr && vaddr < reply->range.to)
+			*range = reply->range;
+	}
 	free(reply);
-	return true;
+	return known;
 }
 
 uint32_t symbol_unnamed(const struct symbol_server *server,

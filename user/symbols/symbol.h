@@ -152,10 +152,11 @@ bool symbol_parameters(struct symbol_server *server, int fd, const char *path, u
 		       uint32_t *n);
 /*
  * Get the rule that finds the caller's frame for the code at @vaddr: see unwind_rule(). Return
- * false if it is unknown.
+ * false if it is unknown. *range (may be NULL): the code around @vaddr for which the answer is the
+ * same.
  */
 bool symbol_frame_rule(struct symbol_server *server, int fd, const char *path, uint64_t vaddr,
-		       struct sbt_frame_rule *rule);
+		       struct sbt_frame_rule *rule, struct unwind_range *range);
 
 /*
  * Unwind one frame, from @regs to its caller, by the file's rules for the code at @vaddr. @regs and

@@ -19,6 +19,7 @@
 #include "base/plugin.h"
 #include "base/text.h"
 #include "symbols/rust_name.h"
+#include "symbols/scope_name.h"
 #include "symbols/symbol_wire.h"
 
 #define SYMBOL_MODULES_MAX 64 /* maximum number of files that the child keeps open */
@@ -121,38 +122,58 @@ static void symbol_copy_name(char *to, size_t size, const char *from)
 	free(own);
 }
 
-/* Demangle @raw into @name. Return false if @raw is not mangled or cannot be demangled. */
-static bool symbol_demangle_into(struct symbol_child *c, const char *raw, char *name, size_t size)
+/*
+ * Demangle @raw. Return NULL if it is not mangled or cannot be demangled. The caller frees the
+ * result.
+ */
+static char *symbol_demangle(struct symbol_child *c, const char *raw)
 {
 	char rust[SYMBOL_MANGLED_MAX];
 	symbol_demangle_fn demangle;
 	int status = -1;
-	char *text;
 
 	if (raw[0] != '_' || strnlen(raw, SYMBOL_MANGLED_MAX) == SYMBOL_MANGLED_MAX)
-		return false;
-	if (rust_name_legacy(raw, rust, sizeof(rust))) {
-		symbol_copy_name(name, size, rust);
-		return true;
-	}
-	if (raw[1] == 'R') {
-		text = symbol_demangle_rust(raw);
-	} else if (raw[1] == 'Z') {
-		demangle = symbol_demangler(c);
-		text = demangle ? demangle(raw, NULL, NULL, &status) : symbol_demangle_cxx(raw);
-	} else {
-		return false;
-	}
-	if (!text)
-		return false;
-	symbol_copy_name(name, size, text);
-	free(text);
-	return true;
+		return NULL;
+	if (rust_name_legacy(raw, rust, sizeof(rust)))
+		return strdup(rust);
+	if (raw[1] == 'R')
+		return symbol_demangle_rust(raw);
+	if (raw[1] != 'Z')
+		return NULL;
+	demangle = symbol_demangler(c);
+	return demangle ? demangle(raw, NULL, NULL, &status) : symbol_demangle_cxx(raw);
 }
 
-static bool symbol_demangle(struct symbol_child *c, const char *raw, char *name)
+static bool symbol_demangle_into(void *ctx, const char *raw, char *name, size_t size)
 {
-	return symbol_demangle_into(c, raw, name, SYMBOL_NAME_MAX);
+	char *text = symbol_demangle(ctx, raw);
+
+	if (text)
+		symbol_copy_name(name, size, text);
+	free(text);
+	return text != NULL;
+}
+
+/*
+ * Write a demangled name as a person should read it: without the suffixes of parts and copies, and
+ * without the functions that a lambda's class has. Frees @text; NULL writes nothing.
+ */
+static void symbol_readable(char *text, char *name)
+{
+	if (!text)
+		return;
+	function_name_whole(text);
+	function_name_lambda(text);
+	symbol_copy_name(name, SYMBOL_NAME_MAX, text);
+	free(text);
+}
+
+/* Do the same with a name that may be mangled. */
+static void symbol_raw_name(struct symbol_child *c, const char *raw, char *name)
+{
+	char *text = symbol_demangle(c, raw);
+
+	symbol_readable(text ? text : strdup(raw), name);
 }
 
 /*
@@ -169,47 +190,28 @@ static void symbol_table_name(struct symbol_child *c, const char *raw, char *nam
 	at = strchr(plain, '@');
 	if (at && at != plain)
 		*at = 0;
-	if (!symbol_demangle(c, plain, name))
-		symbol_copy_name(name, SYMBOL_NAME_MAX, plain);
+	symbol_raw_name(c, plain, name);
 	free(plain);
 }
 
 static void symbol_die_name(struct symbol_child *c, Dwarf_Die *die, char *name)
 {
-	Dwarf_Attribute attr;
-	const char *raw = NULL;
+	const char *raw = scope_name_linkage(die);
+	char *text = raw ? symbol_demangle(c, raw) : NULL, scoped[SCOPE_NAME_MAX];
 
-	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attr) ||
-	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attr))
-		raw = dwarf_formstring(&attr);
-	if (raw && symbol_demangle(c, raw, name))
+	if (text) {
+		symbol_readable(text, name);
 		return;
+	}
+	/* Compilers give no linkage name to a function that only its own file can call. */
+	if (!raw && scope_name(die, symbol_demangle_into, c, scoped)) {
+		symbol_copy_name(name, SYMBOL_NAME_MAX, scoped);
+		return;
+	}
 	raw = dwarf_diename(die);
 	/* The code that GCC generates for a parallel region in C++ has only the mangled name. */
-	if (raw && !symbol_demangle(c, raw, name))
-		symbol_copy_name(name, SYMBOL_NAME_MAX, raw);
-}
-
-/*
- * Return the entry of the declaration that @die refers to, for example as an inlined copy of that
- * function.
- */
-static Dwarf_Die symbol_origin(Dwarf_Die die)
-{
-	static const unsigned int ways[] = { DW_AT_abstract_origin, DW_AT_specification };
-	Dwarf_Attribute attr;
-	Dwarf_Die next;
-	int i, depth;
-
-	for (depth = 0; depth < SYMBOL_DEPTH_MAX; depth++) {
-		for (i = 0; i < 2; i++)
-			if (dwarf_attr(&die, ways[i], &attr) && dwarf_formref_die(&attr, &next))
-				break;
-		if (i == 2)
-			break;
-		die = next;
-	}
-	return die;
+	if (raw)
+		symbol_raw_name(c, raw, name);
 }
 
 /*
@@ -238,7 +240,7 @@ static const char *symbol_declared_file(Dwarf_Die *die)
  */
 static uint32_t symbol_declared(Dwarf_Die *die)
 {
-	Dwarf_Die origin = symbol_origin(*die);
+	Dwarf_Die origin = scope_name_origin(*die);
 	const char *file = symbol_declared_file(die);
 	int line = 0, column = 0;
 	Dwarf_Off offset;
@@ -251,6 +253,8 @@ static uint32_t symbol_declared(Dwarf_Die *die)
 		offset = dwarf_dieoffset(&origin);
 		h = text_hash(1, &offset, sizeof(offset));
 	}
+	/* The hash's lower half does not depend on the line, which is in the upper half. */
+	h ^= h >> 32;
 	return (uint32_t)h ? (uint32_t)h : 1;
 }
 
@@ -459,6 +463,19 @@ static bool symbol_by_dwarf(struct symbol_child *c, Dwfl_Module *mod, uint64_t a
 	return false;
 }
 
+/*
+ * Return a number for the place of a lambda's declaration, made from its symbol @raw without the
+ * suffixes of parts and copies. Return 0 for other functions, because their names differ.
+ */
+static uint32_t symbol_lambda(const char *name, const char *raw)
+{
+	uint64_t h = text_hash(1, raw, strcspn(raw, ".@"));
+
+	if (!strstr(name, "{lambda}"))
+		return 0;
+	return (uint32_t)h ? (uint32_t)h : 1;
+}
+
 static void symbol_code(struct symbol_child *c, Dwfl_Module *mod, uint64_t addr, bool plain,
 			struct symbol *out)
 {
@@ -482,6 +499,7 @@ static void symbol_code(struct symbol_child *c, Dwfl_Module *mod, uint64_t addr,
 	if (!last || (!real && last->function[0]))
 		last = symbol_next_frame(out);
 	symbol_table_name(c, name, last->function);
+	last->declared = symbol_lambda(last->function, name);
 	out->function_offset = offset;
 }
 
@@ -632,7 +650,7 @@ static void symbol_answer(struct symbol_child *c, int fd, const struct symbol_re
 	else if (req->question == SYMBOL_ASK_UNWIND)
 		unwind_step(mod, req->vaddr, &unwind->regs, &unwind->stack, &reply->step);
 	else if (req->question == SYMBOL_ASK_RULE)
-		reply->known = unwind_rule(mod, req->vaddr, &reply->rule);
+		reply->known = unwind_rule(mod, req->vaddr, &reply->rule, &reply->range);
 	else if (req->question == SYMBOL_ASK_PARAMETERS)
 		reply->known =
 			!req->plain && symbol_find_parameters(mod, req->vaddr, &reply->parameters);

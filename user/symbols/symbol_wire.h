@@ -54,6 +54,7 @@ struct symbol_reply {
 	struct symbol code;
 	struct unwind_step step;
 	struct sbt_frame_rule rule;
+	struct unwind_range range; /* for SYMBOL_ASK_RULE, also without a rule */
 };
 
 /* Copy a string and fill the rest of @to with 0, so that no other memory of the sender is sent. */

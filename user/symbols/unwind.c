@@ -260,18 +260,19 @@ static void unwind_registers(struct unwind_frame *f, Dwarf_Frame *rules, int ra,
 		step->result = UNWIND_CALLER;
 }
 
-static Dwarf_Frame *unwind_rules(Dwfl_Module *module, uint64_t vaddr)
+/* Return the rules, which the caller frees, or NULL. Their addresses are *bias below @vaddr's. */
+static Dwarf_Frame *unwind_rules(Dwfl_Module *module, uint64_t vaddr, Dwarf_Addr *bias)
 {
 	Dwarf_Frame *rules = NULL;
-	Dwarf_Addr bias = 0;
 	Dwarf_CFI *cfi;
 
-	cfi = dwfl_module_eh_cfi(module, &bias);
-	if (cfi && !dwarf_cfi_addrframe(cfi, vaddr - bias, &rules))
+	*bias = 0;
+	cfi = dwfl_module_eh_cfi(module, bias);
+	if (cfi && !dwarf_cfi_addrframe(cfi, vaddr - *bias, &rules))
 		return rules;
 	/* The section .debug_frame is used with -fno-asynchronous-unwind-tables, and by Go. */
-	cfi = dwfl_module_dwarf_cfi(module, &bias);
-	if (cfi && !dwarf_cfi_addrframe(cfi, vaddr - bias, &rules))
+	cfi = dwfl_module_dwarf_cfi(module, bias);
+	if (cfi && !dwarf_cfi_addrframe(cfi, vaddr - *bias, &rules))
 		return rules;
 	return NULL;
 }
@@ -283,13 +284,14 @@ void unwind_step(Dwfl_Module *module, uint64_t vaddr, const struct stack_regs *r
 	enum unwind_outcome outcome;
 	Dwarf_Frame *rules;
 	bool signal = false;
+	Dwarf_Addr bias;
 	Dwarf_Op *ops;
 	size_t nops;
 	int ra;
 
 	memset(step, 0, sizeof(*step));
 	step->result = UNWIND_NO_RULES;
-	rules = unwind_rules(module, vaddr);
+	rules = unwind_rules(module, vaddr, &bias);
 	if (!rules)
 		return;
 	step->result = UNWIND_END;
@@ -384,16 +386,21 @@ static bool rule_registers(Dwarf_Frame *rules, int ra, struct sbt_frame_rule *ru
 	}
 }
 
-bool unwind_rule(Dwfl_Module *module, uint64_t vaddr, struct sbt_frame_rule *rule)
+bool unwind_rule(Dwfl_Module *module, uint64_t vaddr, struct sbt_frame_rule *rule,
+		 struct unwind_range *range)
 {
-	Dwarf_Frame *rules = unwind_rules(module, vaddr);
+	Dwarf_Addr bias, from = 0, to = 0;
+	Dwarf_Frame *rules = unwind_rules(module, vaddr, &bias);
 	bool signal = false, ok = false;
 	int ra;
 
 	memset(rule, 0, sizeof(*rule));
+	*range = (struct unwind_range){ vaddr, vaddr + 1 };
 	if (!rules)
 		return false;
-	ra = dwarf_frame_info(rules, NULL, NULL, &signal);
+	ra = dwarf_frame_info(rules, &from, &to, &signal);
+	if (from + bias <= vaddr && vaddr < to + bias)
+		*range = (struct unwind_range){ from + bias, to + bias };
 	if (ra >= 0 && ra < STACK_NREGS && !signal)
 		ok = rule_registers(rules, ra, rule) &&
 		     (rule->flags & SBT_FRAME_LAST || rule_cfa(rules, rule));

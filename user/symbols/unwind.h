@@ -30,13 +30,20 @@ struct unwind_step {
 
 struct Dwfl_Module;
 
+/* Addresses of a file, as linked: from <= vaddr < to. */
+struct unwind_range {
+	uint64_t from, to;
+};
+
 /*
  * Get the rules of @module for the code at @vaddr as a struct sbt_frame_rule. The rules of most
  * code fit into it: they are relative to the stack pointer or the frame pointer. Return false if
  * the file has no rules for this code, or if the rules do not fit. The rule of the outermost
- * function has SBT_FRAME_LAST. Only for the symboliser's child.
+ * function has SBT_FRAME_LAST. *range: the code around @vaddr for which the answer is the same.
+ * Only for the symboliser's child.
  */
-bool unwind_rule(struct Dwfl_Module *module, uint64_t vaddr, struct sbt_frame_rule *rule);
+bool unwind_rule(struct Dwfl_Module *module, uint64_t vaddr, struct sbt_frame_rule *rule,
+		 struct unwind_range *range);
 
 /*
  * Apply the rules of @module for the code at @vaddr to @regs. For a caller's frame, @vaddr is in

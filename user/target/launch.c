@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -92,31 +93,81 @@ static int become(const struct launch_user *user)
 	return 0;
 }
 
+/* Return 0 if @file can be executed as far as its mode says, -EACCES if not, -ENOENT: no file. */
+static int may_execute(const char *file)
+{
+	struct stat st;
+
+	if (stat(file, &st))
+		return errno == EACCES ? -EACCES : -ENOENT;
+	return S_ISREG(st.st_mode) && !access(file, X_OK) ? 0 : -EACCES;
+}
+
+/*
+ * Write the path of @name in the directory at *path, which is a part of PATH, into @file, of
+ * PATH_MAX bytes. Move *path to the next directory, NULL at the end. Return whether it fits.
+ */
+static bool next_candidate(const char **path, const char *name, char *file)
+{
+	const char *end = strchrnul(*path, ':');
+	int n = snprintf(file, PATH_MAX, "%.*s%s%s", (int)(end - *path), *path,
+			 end == *path ? "" : "/", name);
+
+	*path = *end ? end + 1 : NULL;
+	return n < PATH_MAX;
+}
+
+static const char *search_path(void)
+{
+	const char *path = getenv("PATH");
+
+	return path ? path : "/usr/local/bin:/usr/bin:/bin";
+}
+
+int launch_find_program(const char *name, char *file)
+{
+	const char *path = search_path();
+	int err = -ENOENT;
+
+	if (strchr(name, '/')) {
+		snprintf(file, PATH_MAX, "%s", name);
+		return may_execute(name);
+	}
+	while (*name && path) {
+		if (!next_candidate(&path, name, file))
+			continue;
+		if (!may_execute(file))
+			return 0;
+		if (!access(file, F_OK))
+			err = -EACCES;
+	}
+	return err;
+}
+
 /*
  * Like execvp(). But if a file has no format that the kernel can execute, do not run it as a shell
- * script, which would be dangerous as root. Return -errno.
+ * script, which would be dangerous as root. Return -ENOENT if there is no such file, and -ELIBACC
+ * if its interpreter is missing, or another -errno.
  */
 static int execute(char *const argv[])
 {
-	const char *path = getenv("PATH"), *end;
+	const char *path = search_path();
 	char file[PATH_MAX];
 	int err = -ENOENT;
 
 	if (strchr(argv[0], '/')) {
 		execv(argv[0], argv);
-		return -errno;
+		return errno == ENOENT && !access(argv[0], F_OK) ? -ELIBACC : -errno;
 	}
-	for (path = path ? path : "/usr/local/bin:/usr/bin:/bin"; path;
-	     path = *end ? end + 1 : NULL) {
-		end = strchrnul(path, ':');
-		if ((size_t)snprintf(file, sizeof(file), "%.*s%s%s", (int)(end - path), path,
-				     end == path ? "" : "/", argv[0]) >= sizeof(file))
+	while (*argv[0] && path) {
+		if (!next_candidate(&path, argv[0], file))
 			continue;
 		execv(file, argv);
 		if (errno != ENOENT && errno != ENOTDIR && errno != EACCES)
 			return -errno;
-		if (errno == EACCES)
-			err = -EACCES;
+		/* A directory that may not be searched also causes EACCES. */
+		if (!access(file, F_OK))
+			err = errno == EACCES ? -EACCES : -ELIBACC;
 	}
 	return err;
 }

@@ -30,6 +30,12 @@ struct launch_user {
  */
 int launch_find_user(const char *name, struct launch_user *out);
 
+/*
+ * Find the program @name as a shell does, and write its path into @file, of PATH_MAX bytes. Return
+ * 0; -EACCES if there is such a file, but it is not executable; or -ENOENT.
+ */
+int launch_find_program(const char *name, char *file);
+
 /* Execute COMMAND in this process. Return only on failure: -errno. */
 int launch_here(char *const argv[], const struct launch_user *user);
 /* Fork a child that waits for launch_go(). Return 0 or -errno. */

@@ -304,3 +304,30 @@ int proc_may_look(int pid)
 		return 0;
 	return errno == ENOENT ? (proc_alive(pid) ? 0 : -ESRCH) : -errno;
 }
+
+uint32_t proc_inner_tid(uint32_t pid, uint32_t tid, bool *own)
+{
+	unsigned long number = 0, last = 0;
+	char path[64], line[256], *at, *end;
+	FILE *f;
+	int n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/status", pid, tid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	while (fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "NSpid:", 6) != 0)
+			continue;
+		for (at = line + 6;; at = end, n++) {
+			number = strtoul(at, &end, 10);
+			if (end == at)
+				break;
+			last = number;
+		}
+		break;
+	}
+	fclose(f);
+	*own = n > 1;
+	return n ? (uint32_t)last : tid;
+}

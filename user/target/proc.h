@@ -54,6 +54,11 @@ int proc_image(int pid, struct proc_image *image);
  */
 int proc_tgid(int pid, int *tgid);
 /*
+ * Return the number of a thread in its innermost PID namespace, or 0 if there is no such thread.
+ * Set *@own to whether the thread is in more than one namespace.
+ */
+uint32_t proc_inner_tid(uint32_t pid, uint32_t tid, bool *own);
+/*
  * Set *@address to the address of the futex word on which the thread is blocked: 0 if it is not
  * blocked on a futex, UINT64_MAX if it is not blocked at all. Return 0, -ESRCH or another -errno.
  */

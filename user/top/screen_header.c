@@ -127,7 +127,7 @@ void screen_draw_answer(struct clip *p, const struct screen *s)
 	screen_format_process(comm, sizeof(comm), it);
 	screen_format_lost(lost, it->lost_ns);
 	if (!(it->lost_ns > 0)) {
-		clip_put(p, SCREEN_PLAIN, "Nothing is lost at present");
+		clip_put(p, SCREEN_PLAIN, "No time is lost at present");
 		clip_end_line(p);
 		return;
 	}

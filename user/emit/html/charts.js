@@ -3,8 +3,16 @@
 // Drawing with the charting library: axes, columns, boxes beside the cursor.
 // --- charts -------------------------------------------------------------------------------------
 
+/*
+ * Steps between the marks of an axis: 1, 2 or 5 times a power of ten, so that all marks are round
+ * and equally far apart.
+ */
+const ROUND = [];
+for (let e = -12; e <= 18; e++) for (const m of [1, 2, 5]) ROUND.push(Number(m + "e" + e));
+const roundStep = (span, most) => ROUND.find((s) => span / s <= most) ?? ROUND[ROUND.length - 1];
 const charts = [];
 function chart(box, options, values) {
+	for (let i = charts.length - 1; i >= 0; i--) if (!charts[i][1].isConnected) charts.splice(i, 1);
 	const u = new uPlot({ width: Math.max(280, box.clientWidth), ...options }, values, box);
 	charts.push([u, box]);
 	return u;
@@ -21,6 +29,7 @@ const axis = (more) => ({
 	labelFont: font(12),
 	grid: { stroke: css("grid"), width: 1 },
 	ticks: { stroke: css("line"), width: 1 },
+	incrs: ROUND,
 	...more,
 });
 const plain = (v) => (known(v) ? String(Number(v.toPrecision(6))) : "");
@@ -182,6 +191,143 @@ function columns(box, { names, groups, stacked, scale, label, marks, height = 30
 	);
 	return u;
 }
+/*
+ * Rows with one bar each, which a reader can open. rows: [{id, label, parts: {meaning: value},
+ * value, mark: {low, high}, hint, body}]; `body` makes what an open row shows. The axis begins at 0.
+ * With `share`, each bar is drawn as parts of 100 %. Only the first `most` rows are shown at first.
+ */
+const openRows = new Set();
+function bars(parent, { rows, keys, share, scale, most = 20, name }) {
+	const total = (r) => sum(keys.map((k) => Math.max(0, r.parts[k] ?? 0)));
+	const top = Math.max(0, ...rows.map((r) => Math.max(total(r), r.mark ? r.mark.high : 0))) || 1;
+	const f = share ? 0.01 : scale.f,
+		span = share ? 100 : top / f;
+	const box = element("div", {
+		class: rows.length > 24 ? "bars dense" : "bars",
+		role: "group",
+		"aria-label": name,
+	});
+	const narrow = innerWidth <= 640,
+		wide = Math.max(120, (parent.clientWidth || 600) - (narrow ? 40 : 340));
+	const step = roundStep(span, Math.max(2, Math.min(10, Math.floor(wide / 70))));
+	const marks = [];
+	for (let i = 0; i * step <= span * 1.0001; i++) marks.push(i * step);
+	const unit = share ? "%" : scale.name || "";
+	const bar = (r) => {
+		const all = total(r),
+			by = share ? all || 1 : top;
+		const b = element("span", { class: "bar" });
+		b.style.setProperty("--step", (100 * step) / span + "%");
+		for (const k of keys) {
+			const v = r.parts[k];
+			if (!(v > 0)) continue;
+			b.append(
+				element("i", {
+					style: { width: (100 * v) / by + "%", background: "var(--" + k + ")" },
+					title: MEANING[k] + ": " + scale.show(v) + (all ? " (" + percent(v / all) + ")" : ""),
+				}),
+			);
+		}
+		if (r.mark && !share)
+			b.append(
+				element("em", {
+					style: {
+						left: (100 * Math.max(0, r.mark.low)) / top + "%",
+						width: (100 * (r.mark.high - Math.max(0, r.mark.low))) / top + "%",
+					},
+					title: r.mark.text,
+				}),
+			);
+		return b;
+	};
+	const row = (r) => {
+		const shown = [
+			element(
+				"span",
+				{ class: "name", title: r.label },
+				r.label,
+				r.hint
+					? element(
+							"small",
+							{},
+							element("i", { style: { background: "var(--" + r.hint[0] + ")" } }),
+							r.hint[1],
+						)
+					: null,
+			),
+			bar(r),
+			element("span", { class: "value" }, r.value ?? scale.show(total(r))),
+		];
+		if (!r.body) return element("div", { class: "row" }, ...shown);
+		const d = element("details", { class: "row" }, element("summary", {}, ...shown));
+		const fill = () => {
+			openRows[d.open ? "add" : "delete"](r.id);
+			if (!d.open || d.children.length > 1) return;
+			const inner = element("div", { class: "inner" });
+			d.append(inner);
+			inner.append(...[r.body(inner)].flat().filter(Boolean));
+		};
+		d.dataset.row = r.id;
+		d.addEventListener("toggle", fill);
+		if (openRows.has(r.id)) {
+			d.open = true;
+			queueMicrotask(fill);
+		}
+		return d;
+	};
+	const axisBox = element(
+		"div",
+		{ class: "row ticks", "aria-hidden": "true" },
+		element("span", { class: "name" }),
+		element(
+			"span",
+			{ class: "scale" },
+			...marks.map((v) =>
+				element(
+					"span",
+					{
+						style: { left: (100 * v) / span + "%" },
+						class: v === 0 ? "first" : narrow && v / span > 0.94 ? "last" : "",
+					},
+					plain(v) + (unit ? "\u00a0" + unit : ""),
+				),
+			),
+		),
+		element("span", { class: "value" }),
+	);
+	const list = rows.slice(0, most);
+	box.append(axisBox, ...list.map(row));
+	parent.append(box);
+	if (rows.length > list.length) {
+		const more = element(
+			"button",
+			{
+				type: "button",
+				class: "more",
+				onclick: () => {
+					more.remove();
+					box.append(...rows.slice(most).map(row));
+				},
+			},
+			"Show all " + count(rows.length),
+		);
+		parent.append(more);
+	}
+	return box;
+}
+// Open a row, and scroll to it. Return whether there is such a row.
+function openRow(id) {
+	let d = [...document.querySelectorAll("details.row")].find((e) => e.dataset.row === id);
+	if (!d) {
+		for (const b of document.querySelectorAll("button.more")) b.click();
+		d = [...document.querySelectorAll("details.row")].find((e) => e.dataset.row === id);
+	}
+	if (!d) return false;
+	d.open = true;
+	d.scrollIntoView({ block: "center" });
+	d.firstChild.focus();
+	return true;
+}
 const share = { f: 0.01, top: 1, show: percent };
 
 // Draw two charts side by side: the groups' shares of the time, and their times.
@@ -216,6 +362,7 @@ function stackedPair(parent, names, groups) {
 function drawPage(parts) {
 	const draw = () => {
 		page.replaceChildren();
+		target = page;
 		charts.length = 0;
 		for (const part of parts) part();
 	};

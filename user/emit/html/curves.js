@@ -3,8 +3,9 @@
 // Speedup by number of processors.
 // --- speedup ------------------------------------------------------------------------------------
 
-/* curves: [{name, predicted, points: [{processors, time_ns, speedup}]}], by processors. */
-function speedup(curves, more) {
+/* curves: [{name, predicted, points: [{processors, time_ns, speedup}], colour}], by processors.
+ * Curves without a colour have those of @colours in turn. */
+function speedup(curves, more, colours) {
 	curves = curves.filter((c) => c.points.some((p) => known(p.speedup)));
 	if (!curves.length) return;
 	const s = section(
@@ -27,7 +28,7 @@ function speedup(curves, more) {
 			1,
 			...xs.flatMap((x, i) => (x < lo || x > hi ? [] : [linear[i], ...curves.map((c) => at(c, x) ?? 0)])),
 		);
-	const colour = (k) => COLOURS[k % COLOURS.length];
+	const colour = (k) => curves[k].colour ?? colours[k % colours.length];
 	const name = (c) => c.name + (c.predicted && !c.name.includes("predicted") ? " (predicted)" : "");
 	s.append(box);
 	const showTip = tip(box);
@@ -62,16 +63,9 @@ function speedup(curves, more) {
 				axis({
 					label: "processors",
 					labelSize: 22,
-					splits: (u, _, lo, hi) => {
-						// As many marks as there is room for, but only at
-						// numbers that were tried.
-						const seen = xs.filter((x) => x >= lo && x <= hi),
-							wide = u.bbox.width / devicePixelRatio / Math.max(1, hi - lo),
-							out = [];
-						for (const x of seen)
-							if (!out.length || (x - out[out.length - 1]) * wide >= 28) out.push(x);
-						return out;
-					},
+					// Whole numbers only.
+					incrs: ROUND.filter((x) => x >= 1),
+					space: 40,
 					values: (_, v) => v.map((x) => String(x)),
 				}),
 				axis({

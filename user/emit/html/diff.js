@@ -5,13 +5,13 @@
 
 const rows = of("difference");
 const VERDICTS = {
-	regression: ["#b42318", "regression"],
-	worse: ["#e15759", "worse"],
-	better: ["#59a14f", "better"],
-	more: ["#b07aa1", "more"],
-	less: ["#4e79a7", "less"],
-	noise: [OTHER, "not more than noise"],
-	untested: ["#c9a227", "cannot be tested"],
+	regression: ["set3", "regression"],
+	worse: ["set7", "worse"],
+	better: ["set4", "better"],
+	more: ["set5", "more"],
+	less: ["set6", "less"],
+	noise: ["unattributed", "not more than noise"],
+	untested: ["set2", "cannot be tested"],
 };
 const verdictOf = (r) =>
 	r.regression ? "regression" : r.change ? r.change : r.significant === false ? "noise" : "untested";
@@ -52,7 +52,7 @@ function changes(box, list) {
 				v = of_row(r),
 				x = u.valToPos(i, "x", true);
 			if (!known(v)) continue;
-			ctx.strokeStyle = ctx.fillStyle = VERDICTS[verdictOf(r)][0];
+			ctx.strokeStyle = ctx.fillStyle = css(VERDICTS[verdictOf(r)][0]);
 			if (known(part(r, r.low)) && known(part(r, r.high))) {
 				ctx.beginPath();
 				ctx.moveTo(x, y(part(r, r.low)));
@@ -109,13 +109,13 @@ function changes(box, list) {
 						const i = u.cursor.left < 0 ? -1 : Math.round(u.posToVal(u.cursor.left, "x"));
 						if (i < 0 || i >= n) return showTip(0, 0, null);
 						const r = list[i],
-							[colour, verdict] = VERDICTS[verdictOf(r)];
+							[meaning, verdict] = VERDICTS[verdictOf(r)];
 						showTip(
 							u.cursor.left + u.over.offsetLeft,
 							8,
 							placeOf(r),
 							[
-								[colour, onlyIn(r) || verdict, change(r.ratio)],
+								[css(meaning), onlyIn(r) || verdict, change(r.ratio)],
 								[null, "A", showValue(r, r.a)],
 								[null, "B", showValue(r, r.b)],
 								known(r.low)
@@ -137,8 +137,6 @@ function changes(box, list) {
 		[list.map((_, i) => i), list.map(() => null)],
 	);
 }
-const A = COLOURS[0],
-	B = COLOURS[1];
 
 // One scope, a quantity at a time: both sides and the change.
 function compared(title, text, list) {
@@ -162,15 +160,19 @@ function compared(title, text, list) {
 			scale,
 			label: scale.name,
 			groups: [
-				{ name: "A", colour: A, values: shown.map((r) => r.a) },
-				{ name: "B", colour: B, values: shown.map((r) => r.b) },
+				{ name: "A", colour: setColour(0), values: shown.map((r) => r.a) },
+				{ name: "B", colour: setColour(1), values: shown.map((r) => r.b) },
 			],
 			marks: ["a", "b"].map((k) => shown.map((r) => spreadOf(r[k], r["stddev_" + k]))),
 		});
 		changes(right, shown);
 		const seen = [...new Set(shown.filter((r) => known(r.ratio)).map(verdictOf))];
 		inner.append(
-			legend([[A, "A"], [B, "B"], ...seen.map((v) => VERDICTS[v])]),
+			legend([
+				[setColour(0), "A"],
+				[setColour(1), "B"],
+				...seen.map((v) => [css(VERDICTS[v][0]), VERDICTS[v][1]]),
+			]),
 			element(
 				"p",
 				{ class: "dim" },

@@ -59,11 +59,11 @@ function phases() {
 }
 function parts() {
 	const list = [
-		["computing", COLOURS[0], "work_ns"],
-		["waiting for a processor", COLOURS[4], "queue_ns"],
-		["waiting for the last arriver", COLOURS[1], "wait_ns"],
-		["barrier overhead", COLOURS[3], "barrier_ns"],
-		["remote data", COLOURS[5], "access_ns"],
+		["computing", css("oncpu"), "work_ns"],
+		["waiting for a processor", css("runq"), "queue_ns"],
+		["waiting for the last arriver", css("wait"), "wait_ns"],
+		["barrier overhead", css("leave"), "barrier_ns"],
+		["remote data", css("io"), "access_ns"],
 	];
 	const groups = list
 		.map(([name, colour, key]) => ({
@@ -113,7 +113,18 @@ drawPage([
 	head,
 	() => page.append(...notes(true).map((n) => element("p", { class: "warn" }, sentence(n.text)))),
 	...(points.length
-		? [() => speedup(curves(), "Compared with one processor of the same machine."), phases, parts, all]
+		? [
+				() =>
+					speedup(
+						curves(),
+						"Compared with one processor of the same machine.",
+						// Not the colours of call sites, which are in the next chart.
+						["predicted", "measured", "critical", "gain"].map(css),
+					),
+				phases,
+				parts,
+				all,
+			]
 		: []),
 	() => notes(false).length && section("Assumptions", ...notes(false).map((n) => sentence(n.text))),
 ]);

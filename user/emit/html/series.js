@@ -8,6 +8,9 @@ const there = (v) => v !== null && v !== undefined;
 const two = points.some((p) => there(p.column));
 const base = [...new Set(points.map((p) => p.base).filter(there))];
 const baseName = base.length === 1 ? base[0] : "the first in its row or column";
+// The colour of a column or row of two-way labels.
+const wayNames = [...new Set([...points.map((p) => p.column), ...points.map((p) => p.row)].filter(there))];
+const wayColour = (name) => (there(name) ? setColour(wayNames.indexOf(name)) : OTHER);
 const AGAINST = base.length ? "normalised to " + short(baseName, 60) : "";
 
 /*
@@ -18,7 +21,7 @@ function grid(get, mark) {
 	if (!two)
 		return {
 			names: points.map((p) => p.label),
-			groups: [{ name: "mean", colour: COLOURS[0], values: points.map(get) }],
+			groups: [{ name: "mean", colour: css("measured"), values: points.map(get) }],
 			marks: mark && [points.map(mark)],
 		};
 	const rows = [...new Set(points.map((p) => p.row))],
@@ -30,7 +33,7 @@ function grid(get, mark) {
 		names: rows,
 		groups: cols.map((c, k) => ({
 			name: c ?? "alone",
-			colour: c === null ? OTHER : COLOURS[k % COLOURS.length],
+			colour: wayColour(c),
 			values: values[k],
 		})),
 		marks: mark && each(mark),
@@ -117,6 +120,7 @@ function curvesOf() {
 			return curves.map(({ name, list }) => ({
 				name,
 				predicted: false,
+				colour: two ? wayColour(name) : css("measured"),
 				points: list
 					.map((p) => ({ processors: p.nthreads, time_ns: p.time_ns, speedup: p.speedup }))
 					.sort((a, b) => a.processors - b.processors),
@@ -219,20 +223,20 @@ function idle() {
 		box.replaceChildren(chart_of);
 		const drawn = all
 			? {
-					names: list.map((x) => x.name),
-					groups: points.map((p, k) => ({
-						name: p.label,
-						colour: COLOURS[k % COLOURS.length],
-						values: list.map((x) => at(p, x.id).idle_mean_ns),
+					names: points.map((p) => p.label),
+					groups: list.map((x) => ({
+						name: "at " + x.name,
+						colour: pale(x.colour),
+						values: points.map((p) => at(p, x.id).idle_mean_ns),
 					})),
-					marks: points.map((p) => list.map((x) => mark(at(p, x.id)))),
+					marks: list.map((x) => points.map((p) => mark(at(p, x.id)))),
 				}
 			: grid(
 					(p) => at(p, site.id).idle_mean_ns,
 					(p) => mark(at(p, site.id)),
 				);
 		columns(chart_of, { ...drawn, scale, label: scale.name });
-		if (drawn.groups.length > 1) box.append(legend(drawn.groups.map((g) => [g.colour, g.name])));
+		if (all || drawn.groups.length > 1) box.append(legend(drawn.groups.map((g) => [g.colour, g.name])));
 	};
 	s.append(element("div", { class: "tools" }, choice("Site", ways, show)), box);
 	s.append(

@@ -16,11 +16,17 @@ const lanes = line.lanes.map((l, at) => {
 	return { at, ...l.thread, upto, crossings: [] };
 });
 const each = line.each && new Float64Array(bytes(line.each.crossings).buffer);
-const episodes = line.each ? line.each.episodes.map(([barrier, number]) => ({ barrier, number, members: [] })) : [];
-const labelOfBarrier = new Map(line.each ? line.each.barriers.map((b) => [b.index, b.label]) : []);
+const DETAILS = 5 + STATES.length;
+const details = line.each && line.each.details ? new Float32Array(bytes(line.each.details).buffer) : null;
+const episodes = line.each
+	? line.each.episodes.map(([barrier, number]) => ({ barrier, number, members: [] }))
+	: [];
+const barrierOfIndex = new Map(line.each ? line.each.barriers.map((b) => [b.index, b]) : []);
+const barrierOfEpisode = (e) => barrierOfIndex.get(e.barrier) || {};
 if (each) {
 	for (let i = 0; i < each.length; i += 7) {
 		const c = {
+			at: i / 7,
 			lane: each[i],
 			episode: each[i + 1],
 			kind: each[i + 2],
@@ -34,8 +40,43 @@ if (each) {
 	}
 	for (const l of lanes) l.crossings.sort((a, b) => a.arrive - b.arrive);
 }
-lanes.sort((a, b) => (a.pid || 0) - (b.pid || 0) || (a.index ?? 1e9) - (b.index ?? 1e9) || a.tid - b.tid);
-const rows = new Map(lanes.map((l, row) => [l.at, row]));
+// The lanes in view, in the chosen order, and the row of each.
+let shown = [],
+	rows = new Map();
+function chooseLanes() {
+	shown = sorted(lanes.filter(threadShown));
+	rows = new Map(shown.map((l, row) => [l.at, row]));
+}
+/*
+ * What is known of the work interval before a crossing: {cause, late, causeNs, fn, more, states}.
+ * With `more`, fn is where the last arrivers were on a CPU for longer in the late episodes so far. States are sums over
+ * the interval, null if they are not known.
+ */
+function detailOf(c) {
+	if (!details) return { states: null };
+	const d = details.subarray(c.at * DETAILS, (c.at + 1) * DETAILS),
+		cause = line.each.causes[d[0]];
+	return {
+		cause,
+		late: d[1],
+		causeNs: d[2],
+		fn: line.each.functions[d[3]],
+		more: d[4] > 0,
+		states: Number.isNaN(d[5]) ? null : Object.fromEntries(STATES.map((k, i) => [k, d[5 + i]])),
+	};
+}
+// Whether the filters for barriers and functions let a crossing through.
+const passes = new Map();
+function crossingShown(c) {
+	if (!filtering()) return true;
+	const id = barrierOfEpisode(episodes[c.episode]).id;
+	if (!passes.has(id)) {
+		const b = barrierOf.get(id) || {};
+		passes.set(id, [barrierNamed({ ...b, label: b.label || "" }), has(view.fn, ...functionsOf(b))]);
+	}
+	const [named, inside] = passes.get(id);
+	return named && (inside || has(view.fn, detailOf(c).fn));
+}
 
 // The index of a lane's first crossing that arrives at or after t.
 function after(list, t) {
@@ -112,12 +153,14 @@ function clockAxis(more) {
 				step = s.length > 1 ? ((s[1] - s[0]) * 1e9) / f : 1;
 			return s.map(
 				(v) =>
-					((shownFrom + v * 1e9) / f).toFixed(Math.max(0, Math.min(9, -Math.floor(Math.log10(step) + 1e-9)))) +
+					((shownFrom + v * 1e9) / f).toFixed(
+						Math.max(0, Math.min(9, -Math.floor(Math.log10(step) + 1e-9))),
+					) +
 					" " +
 					name,
 			);
 		},
-		space: 110,
+		space: innerWidth <= 640 ? 72 : 110,
 		size: 36,
 		...more,
 	});
@@ -142,8 +185,8 @@ function drawLanes(u) {
 	ctx.beginPath();
 	ctx.rect(left, top, width, height);
 	ctx.clip();
-	lanes.forEach((l, row) => {
-		const h = height / lanes.length,
+	shown.forEach((l, row) => {
+		const h = height / shown.length,
 			y = top + row * h + Math.min(1.5 * dpr, h * 0.1),
 			tall = h - Math.min(3 * dpr, h * 0.2);
 		ctx.fillStyle = none;
@@ -156,6 +199,9 @@ function drawLanes(u) {
 			return;
 		}
 		seen++;
+		// What the reader chose is drawn over paler shares.
+		const over = each && (filtering() || (view.colour && details));
+		ctx.globalAlpha = over ? 0.25 : 1;
 		for (let px = 0; px < width; px++) {
 			const a = nsAt(left + px) / line.bucket_ns,
 				b = a + perPx / line.bucket_ns;
@@ -168,8 +214,12 @@ function drawLanes(u) {
 				at -= part;
 			}
 		}
+		ctx.globalAlpha = 1;
+		if (over) drawEach(ctx, l, first, last, x, y, tall, colours, from, to, true);
 	});
 	if (each) drawReleases(u, from, to, x);
+	drawCritical(u, from, to, x);
+	drawChosen(u, x);
 	ctx.restore();
 	const how = document.getElementById("how");
 	if (how)
@@ -180,7 +230,10 @@ function drawLanes(u) {
 					(perPx < line.bucket_ns ? ", which are known in steps of " + time(line.bucket_ns) : "") +
 					(each
 						? ". Zoom in to see single crossings."
-						: ". There are too many crossings (" + count(data.crossings) + ") to keep single ones.");
+						: ". There are too many crossings (" +
+							count(data.crossings) +
+							") to keep single ones: report --from and --to draw a part of the run in full." +
+							(filtering() ? " The filters for barriers and functions do not apply here." : ""));
 }
 // The mean share from bucket a to bucket b. Both may be fractions.
 function stretch(upto, a, b) {
@@ -192,22 +245,34 @@ function stretch(upto, a, b) {
 		};
 	return b > a ? (at(b) - at(a)) / (b - a) : 0;
 }
-function drawEach(ctx, l, first, last, x, y, tall, colours, from, to) {
-	const box = (k, a, b) => {
+/* With @over, only the crossings that match the filter, or have a cause, are drawn. */
+function drawEach(ctx, l, first, last, x, y, tall, colours, from, to, over) {
+	const byCause = view.colour && details;
+	const box = (k, a, b, colour) => {
 		if (!(b > a) || b < from || a > to) return;
 		const p = x(Math.max(a, from)),
 			q = x(Math.min(b, to));
-		ctx.fillStyle = colours[k];
+		ctx.fillStyle = colour || colours[k];
 		ctx.fillRect(p, y, Math.max(q - p, 0.5), tall);
 	};
 	for (let i = first; i < last; i++) {
-		const c = l.crossings[i];
-		box(0, c.arrive - c.work, c.arrive);
+		const c = l.crossings[i],
+			cause = byCause && detailOf(c).cause,
+			matches = crossingShown(c);
+		if (over && (!matches || (byCause && !cause))) continue;
+		ctx.globalAlpha = matches ? 1 : 0.13;
+		if (byCause && !cause) ctx.globalAlpha *= 0.3;
+		box(0, c.arrive - c.work, c.arrive, cause && causeColours[cause]);
+		if (over && byCause) continue;
+		if (byCause) ctx.globalAlpha = matches ? 0.3 : 0.13;
 		if (c.kind === 1) {
 			box(1, c.arrive, c.arrive + c.wait);
 			box(2, c.arrive + c.wait, c.depart);
 		} else box(3, c.arrive, c.depart);
 	}
+	ctx.globalAlpha = 1;
+	if (over) return;
+	ctx.globalAlpha = filtering() ? 0.13 : byCause ? 0.3 : 1;
 	const end = l.crossings[l.crossings.length - 1];
 	// Only the grid has the time after the last crossing.
 	if (last === l.crossings.length && end && end.depart < to) {
@@ -220,17 +285,19 @@ function drawEach(ctx, l, first, last, x, y, tall, colours, from, to) {
 						b * line.bucket_ns + line.bucket_ns * (l.upto[k][b + 1] - l.upto[k][b]),
 					);
 	}
+	ctx.globalAlpha = 1;
 }
 // Draw a line from the last arrival to the released threads, while there are few enough to
 // distinguish.
 function drawReleases(u, from, to, x) {
 	const { ctx } = u,
 		{ top, height } = u.bbox,
-		h = height / lanes.length,
+		h = height / shown.length,
 		dpr = devicePixelRatio,
 		near = [];
 	for (const e of episodes) {
 		if (e.members.length < 2 || e.members[0].kind !== 1) continue;
+		if (!crossingShown(e.members[0])) continue;
 		const release = Math.max(...e.members.map((c) => c.arrive));
 		if (release >= from && release <= to) near.push([e, release]);
 		if (near.length > 120) return;
@@ -238,63 +305,294 @@ function drawReleases(u, from, to, x) {
 	ctx.strokeStyle = ctx.fillStyle = css("text");
 	ctx.lineWidth = dpr;
 	for (const [e, release] of near) {
-		const at = e.members.map((c) => rows.get(c.lane)),
+		const at = e.members.map((c) => rows.get(c.lane)).filter(known),
 			last = rows.get(e.members.find((c) => c.arrive === release).lane),
 			px = x(release);
+		if (!at.length) continue;
 		ctx.globalAlpha = 0.55;
 		ctx.beginPath();
 		ctx.moveTo(px, top + (Math.min(...at) + 0.5) * h);
 		ctx.lineTo(px, top + (Math.max(...at) + 0.5) * h);
 		ctx.stroke();
 		ctx.globalAlpha = 1;
+		if (!known(last)) continue;
 		ctx.beginPath();
 		ctx.arc(px, top + (last + 0.5) * h, 3 * dpr, 0, 7);
 		ctx.fill();
 	}
 }
-function showLaneTip(u, showTip) {
-	const { left, top } = u.cursor;
-	if (left < 0 || !lanes.length) return showTip(0, 0, null);
-	const row = Math.min(lanes.length - 1, Math.max(0, Math.floor((top / u.over.clientHeight) * lanes.length))),
-		l = lanes[row];
-	const ns = u.posToVal(left, "x") * 1e9,
-		colours = KINDS.map(css),
-		lines = [];
+// The row under the cursor, or -1.
+const rowAt = (u, y) => {
+	const row = Math.floor((y / u.over.clientHeight) * shown.length);
+	return row >= 0 && row < shown.length ? row : -1;
+};
+/* What a thread did at a time: {crossing, kind}; the kind is an index of KINDS. null: not known singly. */
+function intervalAt(l, ns) {
 	const i = after(l.crossings, ns),
 		inside = l.crossings[i - 1],
 		next = l.crossings[i];
-	if (inside && (ns < inside.depart || ns < inside.arrive + inside.wait)) {
-		const e = episodes[inside.episode],
-			kind = inside.kind !== 1 ? 3 : ns < inside.arrive + inside.wait ? 1 : 2;
-		lines.push(
-			[colours[kind], KIND_TEXT[KINDS[kind]], ""],
-			[null, labelOfBarrier.get(e.barrier) || "?", e.number < 0 ? "" : "phase " + e.number],
-			[null, "waited", time(inside.wait)],
-			[null, "inside for", time(inside.depart - inside.arrive)],
-		);
-	} else if (next && ns >= next.arrive - next.work) {
-		lines.push(
-			[colours[0], KIND_TEXT.work, ""],
-			[
-				null,
-				"to " + (labelOfBarrier.get(episodes[next.episode].barrier) || "?"),
-				"phase " + episodes[next.episode].number,
-			],
-			[null, "works for", time(next.work)],
-		);
+	if (inside && (ns < inside.depart || ns < inside.arrive + inside.wait))
+		return { crossing: inside, kind: inside.kind !== 1 ? 3 : ns < inside.arrive + inside.wait ? 1 : 2 };
+	if (next && ns >= next.arrive - next.work) return { crossing: next, kind: 0 };
+	return null;
+}
+function causeLines(c) {
+	const d = detailOf(c);
+	if (!d.cause) return [];
+	return [
+		[css(meaningOf(d.cause)), time(d.late) + " late: it " + (CAUSE_TEXT[d.cause] || d.cause), time(d.causeNs)],
+		...(d.fn ? [[null, (d.more ? "at this barrier, late threads take longer in " : "longest in ") + d.fn, ""]] : []),
+	];
+}
+function showLaneTip(u, showTip) {
+	const { left, top } = u.cursor,
+		row = rowAt(u, top);
+	if (left < 0 || row < 0) return showTip(0, 0, null);
+	const l = shown[row],
+		ns = u.posToVal(left, "x") * 1e9,
+		colours = KINDS.map(css),
+		lines = [],
+		at = intervalAt(l, ns);
+	if (at) {
+		const c = at.crossing,
+			e = episodes[c.episode];
+		lines.push([colours[at.kind], MEANING[KINDS[at.kind]], ""]);
+		lines.push([
+			null,
+			(at.kind ? "" : "to ") + (barrierOfEpisode(e).label || "?"),
+			e.number < 0 ? "" : "phase " + e.number,
+		]);
+		if (at.kind) lines.push([null, "waited", time(c.wait)], [null, "inside for", time(c.depart - c.arrive)]);
+		else lines.push([null, "works for", time(c.work)], ...causeLines(c));
 	} else {
 		const b = ns / line.bucket_ns;
 		KINDS.forEach((k, j) => {
 			const p = stretch(l.upto[j], Math.floor(b), Math.floor(b) + 1);
-			if (p > 0) lines.push([colours[j], KIND_TEXT[k], percent(p)]);
+			if (p > 0) lines.push([colours[j], MEANING[k], percent(p)]);
 		});
 	}
 	showTip(
 		left + u.over.offsetLeft,
 		Math.min(top + 14, u.over.clientHeight - 40),
-		"thread " + threadName(l) + " at " + time(shownFrom + ns),
+		"thread " + threadOfMany(l) + " at " + time(shownFrom + ns),
 		lines,
 	);
+}
+
+// --- one interval -------------------------------------------------------------------------------
+
+// The crossing whose work interval is shown below the timeline.
+let chosen = null;
+function drawChosen(u, x) {
+	if (!chosen || !rows.has(chosen.lane)) return;
+	const { top, height } = u.bbox,
+		h = height / shown.length,
+		dpr = devicePixelRatio,
+		from = chosen.arrive - (known(chosen.work) ? chosen.work : 0),
+		p = x(from),
+		q = Math.max(x(known(chosen.depart) ? chosen.depart : chosen.arrive + chosen.wait), p + 2);
+	u.ctx.strokeStyle = css("text");
+	u.ctx.lineWidth = 2 * dpr;
+	u.ctx.strokeRect(p, top + rows.get(chosen.lane) * h + dpr, q - p, h - 2 * dpr);
+}
+function drawCritical(u, from, to, x) {
+	if (!data.critical_path) return;
+	const { top, height } = u.bbox,
+		h = height / shown.length,
+		byTid = new Map(shown.map((l, row) => [l.tid, row]));
+	u.ctx.fillStyle = css("critical");
+	for (const s of data.critical_path.segments || []) {
+		const row = byTid.get(s.tid);
+		if (!known(row) || s.to_ns < from || s.from_ns > to) continue;
+		const p = x(Math.max(s.from_ns, from));
+		u.ctx.fillRect(
+			p,
+			top + (row + 1) * h - Math.max(2, h * 0.16),
+			Math.max(1, x(Math.min(s.to_ns, to)) - p),
+			Math.max(2, h * 0.16),
+		);
+	}
+}
+/* Proportions of the scheduler's states in one interval. They are sums, so they have no order. */
+function stateBar(states, work) {
+	const known_ns = sum(Object.values(states)),
+		rest = Math.max(0, work - known_ns);
+	const parts = [...STATES.map((k) => [k, states[k]]), ["unattributed", rest]].filter(([, v]) => v > 0);
+	return element(
+		"div",
+		{ class: "states" },
+		element(
+			"span",
+			{ class: "bar wide" },
+			...parts.map(([k, v]) =>
+				element("i", {
+					style: { width: (100 * v) / work + "%", background: "var(--" + k + ")" },
+					title: MEANING[k] + ": " + time(v),
+				}),
+			),
+		),
+		legend(
+			parts.map(([k, v]) => [
+				"var(--" + k + ")",
+				MEANING[k] + " " + time(v) + " (" + percent(v / work) + ")",
+			]),
+		),
+		element(
+			"p",
+			{ class: "dim" },
+			"The states are sums over the interval: their order in the bar is not the order in which they occurred.",
+		),
+	);
+}
+// The record of a barrier that threads of a process cross. Processes of one program have equal ids.
+const recordOf = (id, pid) =>
+	main.of("barrier").find((b) => b.id === id && b.pid === pid) ||
+	main.of("barrier").find((b) => b.id === id && b.shared);
+function choose(c, keepView) {
+	chosen = c;
+	const panel = document.getElementById("interval");
+	if (!panel) return;
+	if (linked[0]) linked[0].redraw(false);
+	panel.replaceChildren();
+	panel.hidden = !c;
+	if (!c) return;
+	const l = lanes.find((x) => x.at === c.lane),
+		e = episodes[c.episode],
+		b = barrierOfEpisode(e),
+		d = detailOf(c),
+		i = l.crossings.indexOf(c),
+		row = rows.get(c.lane);
+	const from = c.arrive - c.work;
+	if (!keepView && linked[0]) {
+		const { min, max } = linked[0].scales.x,
+			wide = (max - min) * 1e9;
+		if (c.arrive > max * 1e9 || (known(from) ? from : c.arrive) < min * 1e9) {
+			const mid = (c.arrive + (known(from) ? from : c.arrive)) / 2,
+				half = Math.max(wide / 2, known(c.work) ? c.work * 0.75 : 0);
+			zoom((mid - half) / 1e9, (mid + half) / 1e9);
+		}
+	}
+	const button = (id, text, to) =>
+		element(
+			"button",
+			{
+				type: "button",
+				id,
+				onclick: () => choose(to) || document.getElementById(id).focus(),
+				...(to ? {} : { disabled: "" }),
+			},
+			text,
+		);
+	const beside = (by) => {
+		const other = shown[row + by];
+		return (
+			other &&
+			(episodes[c.episode].members.find((m) => m.lane === other.at) ||
+				other.crossings[after(other.crossings, c.arrive)] ||
+				null)
+		);
+	};
+	const record = recordOf(b.id, l.pid);
+	panel.append(
+		element(
+			"h3",
+			{},
+			"Thread " + threadOfMany(l) + (e.number < 0 ? "" : ", phase " + count(e.number)) + ", to ",
+			record
+				? element(
+						"button",
+						{ type: "button", class: "link", onclick: () => openRow(rowId({ r: main, b: record })) },
+						b.label,
+					)
+				: b.label || "?",
+		),
+		element(
+			"p",
+			{},
+			(known(c.work)
+				? "Work from " +
+					time(shownFrom + from) +
+					" to " +
+					time(shownFrom + c.arrive) +
+					": " +
+					time(c.work) +
+					". "
+				: "Arrival at " + time(shownFrom + c.arrive) + "; its work is not known. ") +
+				(c.kind === 1
+					? c.wait > 0
+						? "Then it waited " + time(c.wait) + " for the last arriver."
+						: "It arrived last."
+					: "The last arrival is not known."),
+		),
+		d.cause
+			? element(
+					"p",
+					{ class: "cause" },
+					element("i", { style: { background: "var(--" + meaningOf(d.cause) + ")" } }),
+					time(d.late) +
+						" later than the typical thread, mostly because it " +
+						(CAUSE_TEXT[d.cause] || d.cause) +
+						" (" +
+						time(d.causeNs) +
+						" more)" +
+						(d.fn
+							? d.more
+								? "; in the late episodes of this barrier up to here, the last arrivers took longer in "
+								: ", for longest in "
+							: "."),
+					d.fn ? element("code", {}, d.fn) : null,
+				)
+			: element(
+					"p",
+					{ class: "dim" },
+					details
+						? "It was not noticeably later than the typical thread, or the cause is not known."
+						: "",
+				),
+		d.states && c.work > 0
+			? stateBar(d.states, c.work)
+			: element("p", { class: "dim" }, "Its scheduler states are not known."),
+		element(
+			"div",
+			{ class: "tools" },
+			button("interval-earlier", "Previous phase", l.crossings[i - 1]),
+			button("interval-later", "Next phase", l.crossings[i + 1]),
+			button("interval-up", "Thread above", known(row) ? beside(-1) : null),
+			button("interval-down", "Thread below", known(row) ? beside(1) : null),
+			element("button", { type: "button", onclick: () => choose(null) }, "Close"),
+		),
+	);
+}
+// Show the last arrival of a phase: its interval, or else only its time range.
+function showPhase(b, phase) {
+	const to = phase.t_ns - shownFrom,
+		from = to - phase.phase_ns,
+		crossedBy = (x) => b.shared || (lanes.find((l) => l.at === x.members[0].lane) || {}).pid === b.pid,
+		e = episodes.find(
+			(x) => x.members.length && x.number === phase.phase && barrierOfEpisode(x).id === b.id && crossedBy(x),
+		);
+	if (!linked.length) return;
+	zoom((from - phase.phase_ns * 0.3) / 1e9, (to + phase.phase_ns * 0.3) / 1e9);
+	document.getElementById("timeline").scrollIntoView();
+	document.querySelector("#timeline-chart .u-over").focus({ preventScroll: true });
+	if (e && e.members.length)
+		choose(
+			e.members.reduce((a, c) => (c.arrive > a.arrive ? c : a)),
+			true,
+		);
+}
+// Choose an interval of the first lane in the middle of the view.
+function chooseNear(u) {
+	const mid = ((u.scales.x.min + u.scales.x.max) / 2) * 1e9,
+		l = shown.find((x) => x.crossings.length);
+	if (l) choose(l.crossings[Math.min(after(l.crossings, mid), l.crossings.length - 1)]);
+}
+function press(id) {
+	const b = document.getElementById(id);
+	if (b && !b.disabled) {
+		b.click();
+		linked[0].over.focus({ preventScroll: true });
+	}
 }
 function wheel(u) {
 	u.over.addEventListener(
@@ -308,7 +606,11 @@ function wheel(u) {
 	);
 	u.over.tabIndex = 0;
 	u.over.setAttribute("role", "img");
-	u.over.setAttribute("aria-label", "Timeline; + and - zoom, the arrows move, 0 shows all");
+	u.over.setAttribute(
+		"aria-label",
+		"Timeline; + and - zoom, the left and right arrows move, 0 shows all, Enter chooses an interval, " +
+			"and the up and down arrows choose one of another thread",
+	);
 	u.over.addEventListener("keydown", (e) => {
 		const does = {
 			"+": () => zoomBy(0.5),
@@ -317,6 +619,13 @@ function wheel(u) {
 			0: () => zoom(0, data.elapsed_ns / 1e9),
 			ArrowLeft: () => shift(-0.25),
 			ArrowRight: () => shift(0.25),
+			...(u === linked[0] && each
+				? {
+						Enter: () => chooseNear(u),
+						ArrowUp: () => press("interval-up"),
+						ArrowDown: () => press("interval-down"),
+					}
+				: {}),
 		}[e.key];
 		if (does) {
 			e.preventDefault();
@@ -325,16 +634,24 @@ function wheel(u) {
 	});
 }
 
-const laneName = (l) => short((many ? (l.pid || "?") + ": " : "") + threadName(l), 26);
+const threadOfMany = (l) =>
+	threadName(l) + (many && !rankOf.has(l.tid) && known(l.pid) ? " of process " + l.pid : "");
+const laneName = (l) => short(threadLabel(l), innerWidth < 640 ? 16 : 26);
 // Both charts have the same left margin, so that their times align.
-const gutter = Math.max(64, 14 + Math.max(0, ...lanes.map((l) => measure(laneName(l), 12))));
+let gutter = 64;
+let causeColours = {};
 
 function timeline() {
 	if (!lanes.length) return;
+	chooseLanes();
+	passes.clear();
+	gutter = Math.max(64, 14 + Math.max(0, ...lanes.map((l) => measure(laneName(l), 12))));
+	causeColours = Object.fromEntries(Object.entries(CAUSE_MEANING).map(([k, m]) => [k, css(m)]));
 	const s = section(
 		"Timeline",
 		"Drag over a range to zoom into it, double-click to see everything. Ctrl or Shift with the wheel, and the " +
-			"keys +, -, 0 and the arrows, also work.",
+			"keys +, -, 0 and the arrows, also work." +
+			(each ? " Click an interval, or press Enter, to see why the thread arrived late." : ""),
 	);
 	const button = (id, text, what) => element("button", { type: "button", id, onclick: what }, text);
 	s.append(
@@ -346,12 +663,55 @@ function timeline() {
 			button("earlier", "Earlier", () => shift(-0.5)),
 			button("later", "Later", () => shift(0.5)),
 			button("zoom-all", wholeText, () => zoom(0, data.elapsed_ns / 1e9)),
+			select(
+				"sort",
+				"Sort threads by",
+				SORTS.map(([n]) => n),
+			),
+			details && details.length
+				? select("colour", "Colour", ["what threads did", "causes of lateness"])
+				: null,
 			element("span", { class: "dim", id: "view" }),
 		),
 	);
-	s.append(legend(KINDS.map((k) => [css(k), KIND_TEXT[k]]).concat([[css("none"), "nothing known"]])));
+	const dot = element("i", { class: "dot" }),
+		critical = data.critical_path ? ["var(--critical)", MEANING.critical] : null;
+	const causes_seen = details
+		? [...new Set(lanes.flatMap((l) => l.crossings.map((c) => detailOf(c).cause)))].filter(Boolean)
+		: [];
+	const marks = [
+		...(each ? [[dot, "last arrival; the line joins the threads of the episode"]] : []),
+		...(critical ? [critical] : []),
+	];
+	s.append(
+		view.colour && details
+			? legend([
+					...causes_seen.map((c) => [
+						"var(--" + meaningOf(c) + ")",
+						"late because it " + (CAUSE_TEXT[c] || c),
+					]),
+					...KINDS.map((k) => [
+						"color-mix(in srgb, var(--" + k + ") 30%, var(--none))",
+						"pale: " + MEANING[k],
+					]),
+					["var(--none)", MEANING.none],
+					...marks,
+				])
+			: meanings([...KINDS, "none"], ...marks),
+	);
 	const box = element("div", { class: "chart", id: "timeline-chart" });
-	s.append(box, element("p", { class: "dim", id: "how" }));
+	const panel = element("div", {
+		id: "interval",
+		class: "panel",
+		hidden: "",
+		role: "region",
+		"aria-label": "The chosen interval",
+	});
+	if (!shown.length) {
+		s.append(element("p", { class: "dim" }, "No thread matches the filter."));
+		return;
+	}
+	s.append(box, element("p", { class: "dim", id: "how" }), panel);
 	if (line.left_out)
 		s.append(
 			element(
@@ -360,10 +720,10 @@ function timeline() {
 				"The first " + lanes.length + " threads are shown; " + count(line.left_out) + " more have no row.",
 			),
 		);
-	const each_px = Math.max(3, Math.min(26, 680 / lanes.length)),
-		height = each_px * lanes.length + 52,
+	const each_px = Math.max(5, Math.min(26, 900 / shown.length)),
+		height = each_px * shown.length + 52,
 		step = Math.ceil(14 / each_px);
-	const names = lanes.map(laneName);
+	const names = shown.map(laneName);
 	const showTip = tip(box);
 	const u = link(
 		chart(
@@ -372,7 +732,7 @@ function timeline() {
 				height,
 				legend: { show: false },
 				cursor: { drag: { x: true, y: false }, points: { show: false } },
-				scales: { x: wholeX(), y: { range: [0, lanes.length] } },
+				scales: { x: wholeX(), y: { range: [0, shown.length] } },
 				series: [{}, { stroke: "transparent", points: { show: false } }],
 				axes: [
 					clockAxis({ grid: { show: false } }),
@@ -381,8 +741,8 @@ function timeline() {
 						ticks: { show: false },
 						size: gutter,
 						// The first row is at the top.
-						splits: () => lanes.map((_, i) => lanes.length - i - 0.5).filter((_, i) => i % step === 0),
-						values: (_, v) => v.map((at) => names[Math.round(lanes.length - at - 0.5)]),
+						splits: () => shown.map((_, i) => shown.length - i - 0.5).filter((_, i) => i % step === 0),
+						values: (_, v) => v.map((at) => names[Math.round(shown.length - at - 0.5)]),
 					}),
 				],
 				hooks: {
@@ -398,12 +758,41 @@ function timeline() {
 		),
 	);
 	wheel(u);
+	// A click that is no drag chooses the interval under it.
+	let down = null;
+	u.over.addEventListener("mousedown", (e) => (down = e.offsetX));
+	u.over.addEventListener("click", (e) => {
+		const row = rowAt(u, e.offsetY);
+		if (!each || row < 0 || down === null || Math.abs(e.offsetX - down) > 3) return;
+		const at = intervalAt(shown[row], u.posToVal(e.offsetX, "x") * 1e9);
+		choose(at ? at.crossing : null, true);
+	});
+	if (chosen) choose(rows.has(chosen.lane) ? chosen : null, true);
+}
+// A selection of a value of `view`, which draws the page again.
+function select(key, label, names, id = "choose-" + key) {
+	const s = element(
+		"select",
+		{
+			id,
+			onchange: () => {
+				view[key] = Number(s.value);
+				redraw();
+				const now = document.getElementById(id);
+				if (now) now.focus({ preventScroll: true });
+			},
+		},
+		...names.map((n, i) => element("option", { value: i, ...(view[key] === i ? { selected: "" } : {}) }, n)),
+	);
+	return element("label", {}, label + " ", s);
 }
 
 // --- times through the run ----------------------------------------------------------------------
 
 function through() {
-	const list = line.series.barriers.filter((b) => b.label !== undefined);
+	const list = line.series.barriers.filter(
+		(b) => b.label !== undefined && barrierShown(barrierOf.get(b.id) || b),
+	);
 	if (!list.length) return;
 	list.sort((a, b) => (weight.get(b.id) || 0) - (weight.get(a.id) || 0));
 	const s = section(
@@ -441,7 +830,7 @@ function through() {
 			);
 		}
 		const thin = { points: { show: false }, spanGaps: true, width: 0 },
-			[a, c] = [css("work"), css("wait")];
+			[a, c] = [css("phase"), css("within")];
 		const mean = (stroke) => ({
 			stroke,
 			width: 1.5,
@@ -496,12 +885,17 @@ function through() {
 								const i = w.cursor.idx;
 								if (w.cursor.left < 0 || !known(i)) return showTip(0, 0, null);
 								const say = (k) => (known(values[k][i]) ? time(values[k][i] * f) : "?");
-								showTip(w.cursor.left + w.over.offsetLeft, 8, "around " + time(shownFrom + xs[i] * 1e9), [
-									[a, "phase time, mean", say(2)],
-									[null, "smallest to largest", say(0) + " to " + say(1)],
-									[c, "barrier time, mean", say(5)],
-									[null, "smallest to largest", say(3) + " to " + say(4)],
-								]);
+								showTip(
+									w.cursor.left + w.over.offsetLeft,
+									8,
+									"around " + time(shownFrom + xs[i] * 1e9),
+									[
+										[a, "phase time, mean", say(2)],
+										[null, "smallest to largest", say(0) + " to " + say(1)],
+										[c, "barrier time, mean", say(5)],
+										[null, "smallest to largest", say(3) + " to " + say(4)],
+									],
+								);
 							},
 						],
 					},
@@ -522,10 +916,11 @@ function through() {
 	);
 	s.append(
 		tools,
-		legend([
-			[css("work"), "phase time: from the previous release to this release"],
-			[css("wait"), "barrier time: from the first arrival to the last"],
-		]),
+		meanings(
+			["phase", "within"],
+			[element("i", { class: "line" }), "mean"],
+			[element("i", { class: "band" }), "smallest to largest"],
+		),
 		box,
 	);
 	const showTip = tip(box);

@@ -31,15 +31,75 @@ const COLOURS = [
 	"#6b8e23",
 ];
 const OTHER = "#8b949e";
+// Colours of sets of runs and of verdicts on them. They differ from COLOURS, which call sites have.
+const SET_COLOURS = 8;
+const setColour = (k) => css("set" + (k % SET_COLOURS));
 const MOST_BARRIERS = COLOURS.length,
 	MOST_COLUMNS = 64,
 	MOST_GROUPED = 8;
+// What a colour means. Each meaning has one colour on the whole page: the CSS variable of its name.
 const KINDS = ["work", "wait", "leave", "inside"];
-const KIND_TEXT = {
+const REASONS = ["lock", "io", "fault", "sleep", "throttled", "other", "gil"];
+const STATES = ["oncpu", "runq", ...REASONS];
+const MEANING = {
 	work: "work, outside barriers",
 	wait: "wait for the last arriver",
 	leave: "leave: from the last arrival to the departure",
 	inside: "inside a barrier; the last arrival is unknown",
+	none: "nothing known",
+	oncpu: "on a CPU",
+	more: "on a CPU: more instructions",
+	slower: "on a CPU: slower instructions",
+	runq: "in the run queue, without a CPU",
+	lock: "blocked: lock",
+	io: "blocked: I/O",
+	fault: "page faults",
+	sleep: "blocked: sleep",
+	throttled: "throttled by a CPU limit",
+	steal: "CPU taken by the host (steal)",
+	other: "blocked: other",
+	gil: "blocked: GIL of Python",
+	unattributed: "unattributed",
+	phase: "phase time: from the previous release to this release",
+	before: "phase time up to the first arrival",
+	within: "barrier time: from the first arrival to the last",
+	count: "count per thread, mean",
+	critical: "critical path",
+	gain: "time that the change saves",
+};
+// The meaning of each cause of lateness, by its name in the records.
+const CAUSE_MEANING = {
+	work: "oncpu",
+	"more work": "more",
+	"slower work": "slower",
+	"no cpu": "runq",
+	lock: "lock",
+	gil: "gil",
+	"i/o": "io",
+	"page faults": "fault",
+	sleep: "sleep",
+	throttled: "throttled",
+	stolen: "steal",
+	other: "other",
+	"released late": "leave",
+	unattributed: "unattributed",
+};
+const meaningOf = (cause) => CAUSE_MEANING[cause] || "unattributed";
+const CAUSE_TEXT = {
+	work: "was on a CPU for longer",
+	"more work": "executed more instructions",
+	"slower work": "executed its instructions more slowly",
+	"no cpu": "waited for a CPU",
+	lock: "waited for a lock",
+	gil: "waited for the GIL",
+	"i/o": "waited for I/O",
+	"page faults": "had page faults",
+	sleep: "slept",
+	throttled: "was throttled by a CPU limit",
+	stolen: "lost the CPU to the host (steal time)",
+	other: "was blocked for another reason",
+	"released late": "left the preceding barrier later",
+	unattributed: "for an unknown reason",
 };
 
 // --- words and numbers --------------------------------------------------------------------------
@@ -118,6 +178,8 @@ const measure = (() => {
 
 // --- parts of the page --------------------------------------------------------------------------
 
+// Where section() adds sections.
+let target = page;
 function section(title, ...texts) {
 	const s = element(
 		"section",
@@ -125,7 +187,7 @@ function section(title, ...texts) {
 		element("h2", {}, title),
 		...texts.map((t) => element("p", { class: "dim" }, t)),
 	);
-	page.append(s);
+	target.append(s);
 	return s;
 }
 function legend(items) {
@@ -133,10 +195,17 @@ function legend(items) {
 		"div",
 		{ class: "legend" },
 		...items.map(([colour, name]) =>
-			element("span", {}, element("i", { style: { background: colour } }), name),
+			element(
+				"span",
+				{},
+				colour instanceof Node ? colour : element("i", { style: { background: colour } }),
+				name,
+			),
 		),
 	);
 }
+/* A legend of meanings. Words about marks without a colour may follow. */
+const meanings = (keys, ...more) => legend([...keys.map((k) => ["var(--" + k + ")", MEANING[k]]), ...more]);
 function table(heads, rows, texts = [0]) {
 	const cell = (tag, v, i) => element(tag, texts.includes(i) ? { class: "text" } : {}, v);
 	return element(
