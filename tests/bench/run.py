@@ -5,8 +5,8 @@
 fail, because they check their own results.
 
 usage: tests/bench/run.py [NAME...]     names: cost aggregate causes switch bpftrace accuracy loss memory
-                                        start strangers hang model record real predict forks copies reality ranking
-                                        table
+                                        start strangers hang model record real predict forks copies samples reality
+                                        ranking table
                                         (parts of the table: table.tools table.thesis table.estimates table.cold)"""
 import functools
 import json
@@ -25,6 +25,7 @@ from common import (BENCH, ENV, Holder, ROOT, SBT, empty_scheduler, empty_sessio
 from processes import bench_copies, bench_forks
 from real import bench_real
 from reality import bench_ranking, bench_reality
+from samples import bench_samples
 from table import PARTS, bench_table
 from turns import difference, take_turns
 
@@ -383,7 +384,7 @@ def bench_predict():
 ALL = {"cost": bench_cost, "aggregate": bench_aggregate, "causes": bench_causes, "switch": bench_switch, "bpftrace": bench_bpftrace,
        "accuracy": bench_accuracy, "start": bench_start, "strangers": bench_strangers, "model": bench_model,
        "memory": bench_memory, "hang": bench_hang, "record": bench_record, "loss": bench_loss, "real": bench_real,
-       "predict": bench_predict, "forks": bench_forks, "copies": bench_copies, "reality": bench_reality, "ranking": bench_ranking,
+       "predict": bench_predict, "forks": bench_forks, "copies": bench_copies, "samples": bench_samples, "reality": bench_reality, "ranking": bench_ranking,
        "table": bench_table, **{"table." + part: functools.partial(bench_table, [part]) for part in PARTS}}
 
 

@@ -90,6 +90,18 @@ class Browser:
     def click(self, css):
         self.call("POST", f"{self.session}/element/{self.find(css)}/click", {})
 
+    def type(self, css, text):
+        """Replace the text of an input by typing."""
+        control_a, delete = "\ue009a\ue009", "\ue017"
+        self.call("POST", f"{self.session}/element/{self.find(css)}/value", {"text": control_a + delete + text})
+
+    def point(self, css, x, y):
+        """Click at a point, in pixels from the middle of an element."""
+        self.call("POST", self.session + "/actions", {"actions": [
+            {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [
+                {"type": "pointerMove", "duration": 20, "origin": {ELEMENT: self.find(css)}, "x": x, "y": y},
+                {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]}]})
+
     def drag(self, css, x0, x1, y=0):
         """Press the button at x0 from the middle of an element, and release it at x1."""
         origin = {ELEMENT: self.find(css)}

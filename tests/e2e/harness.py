@@ -471,7 +471,7 @@ class Trace:
         crossings = sum(n for cause, n in end["lost"].items() if cause not in others)
         check_equal("sum of losses by cause", crossings, end["lost_total"])
         left_out = any(end[k] for k in ("cut", "shed", "shed_parts", "left_out", "unmet", "tasks", "arrivals_unseen"))
-        left_out = left_out or any(r["kind"] in ("unread", "untraced", "copied", "trapped", "ranks_gone", "regions_unseen")
+        left_out = left_out or any(r["kind"] in ("unread", "untraced", "copied", "trapped", "ranks_gone", "regions_unseen", "runtime_unseen")
                                    for r in self.all("remark"))
         # Waits other than inlined ones are counted as work, and the report of each process says so.
         left_out = left_out or any((p["untraced"] or "").startswith("std::barrier") for p in self.processes())
@@ -630,9 +630,9 @@ class Test:
         return trace
 
     def text(self, command, *options, rc=0, **more):
-        """Run sbt-trace OPTIONS -- COMMAND. Return the text report, with the Result as its .result."""
+        """Run sbt-trace --detail OPTIONS -- COMMAND. Return the text report, with the Result as its .result."""
         path = self.path()
-        result = self.sbt("-o", path, *options, "--", *command, rc=rc, **more)
+        result = self.sbt("--detail", "-o", path, *options, "--", *command, rc=rc, **more)
         self.result = result
         return read_text(path)
 
@@ -659,7 +659,7 @@ class Tracer:
         self.test = test
         self.path = test.path()
         self.json = form == "--json"
-        args = [SBT] + ([form] if form else []) + ["-o", self.path, *options]
+        args = [SBT, form or "--detail", "-o", self.path, *options]
         self.process = test.start(args, **more)
         # The first record or the banner is written when all probes are attached.
         wait_for(f"sbt-trace {options} has begun: {self.process.err}",

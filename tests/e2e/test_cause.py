@@ -673,7 +673,7 @@ def test_calls_that_few_wait_in(t):
     source, binary = t.path("calls.c"), t.path("calls")
     write_file(source, CALLS)
     subprocess.run(["gcc", "-O1", "-g", "-fno-inline", "-pthread", "-o", binary, source, "-lrt"], check=True)
-    for mode, part, words in (("epoll_pwait2", IO, "waited for I/O in wait_in_call"),
+    for mode, part, words in (("epoll_pwait2", IO, "waited for I/O on an epoll instance"),
                               ("io_getevents", IO, "waited for I/O in wait_in_call"),
                               ("tee", IO, "waited for I/O on a pipe"),
                               ("mq", IO, "waited for I/O on sbt-calls"),

@@ -357,7 +357,7 @@ def test_duration_keeps_exit_status(t):
 
 def test_interim_report(t):
     path = t.path()
-    p = t.start([SBT, "-o", path, "--", workload("gen"), "--threads", "2", "--forever", "--work",
+    p = t.start([SBT, "--detail", "-o", path, "--", workload("gen"), "--threads", "2", "--forever", "--work",
                  "stair:1ms:1ms", "--work-by", "sleep"])
     read = lambda: open(path).read() if os.path.exists(path) else ""
     wait_for("the banner", read)

@@ -59,7 +59,7 @@ def test_estimate(t):
     check(p["cost_ns"] > crossings + 0.5 * end["switch_cost_ns"] * p["crossings"],
           f"no switch is in it: {p['cost_ns']}, crossings {crossings}, {end}")
     path = t.path()
-    check_equal("exit status of report", t.sbt("report", "--json", "-o", path, recording).rc, 0)
+    check_equal("exit status of report", t.sbt("report", "--detail", "--json", "-o", path, recording).rc, 0)
     again = Trace(t, path, True)
     for name in ("cost_ns", "cost_taken_ns", "crossing_cost_ns"):
         check_equal(f"{name} from the recording", again.process(comm="gen")[name], p[name])

@@ -9,8 +9,9 @@ import signal
 import subprocess
 import time
 
-from harness import (UNPRIVILEGED, SBT, Failure, alone, check, check_all_in, check_equal, check_in, clean_environment,
-                     code_differs, code_of, is_guard, living, read_proc, read_text, stat_of, wait_for, workload)
+from harness import (UNPRIVILEGED, SBT, Failure, alone, check, check_all_in, check_between, check_equal, check_in,
+                     clean_environment, code_differs, code_of, is_guard, living, read_proc, read_text, stat_of, wait_for,
+                     workload, write_file)
 from test_pid import PACE
 
 SHARED = True
@@ -139,7 +140,7 @@ def test_full_disk(t):
 def test_full_disk_from_the_beginning(t):
     """The full disk ends tracing before any thread has arrived at a barrier. This says nothing about the program."""
     gen = t.gen("--threads", "2", "--rounds", "1000", wait=True)
-    result = t.sbt("-o", "/dev/full", "-p", str(gen.pid), rc=1)
+    result = t.sbt("--detail", "-o", "/dev/full", "-p", str(gen.pid), rc=1)
     check_equal("reported", result.err, "sbt-trace: cannot write /dev/full: No space left on device; the report is not complete\n")
     gen.begin()
     check_equal("gen", gen.wait().rc, 0)
@@ -175,7 +176,7 @@ def test_full_disk_later(t):
 def test_stdout_is_closed_early(t):
     gen = t.gen("--forever", *PACE, wait=True)
     gen.begin()
-    p = t.start(["sh", "-c", f"{SBT} -W -p {gen.pid} | head -n 1; true"])
+    p = t.start(["sh", "-c", f"{SBT} --detail -W -p {gen.pid} | head -n 1; true"])
     result = p.wait(15)
     check_in("head", "SBT options", result.out)
     check(gen.alive(), "the target died")
@@ -185,7 +186,7 @@ def test_stdout_is_closed_early(t):
 def test_closed_streams(t):
     """sbt-trace is started without stdin, stdout and stderr. No output may go to the wrong file."""
     path = t.path()
-    p = t.start(["sh", "-c", f"exec {SBT} -o {path} -- {workload('gen')} --rounds 20 <&- >&- 2>&-"])
+    p = t.start(["sh", "-c", f"exec {SBT} --detail -o {path} -- {workload('gen')} --rounds 20 <&- >&- 2>&-"])
     rc = p.wait().rc
     check_in("status", rc, (0, 1))
     check_in("report", "20 episodes", read_text(path))
@@ -194,16 +195,92 @@ def test_closed_streams(t):
 # --- commands -----------------------------------------------------------------------------------------
 
 def test_command_not_found(t):
-    for command, words in (("no-such-command", "command not found"),
-                           ("/no/such/command", "command not found"),
-                           ("/etc/passwd", "Permission denied"), ("/", "Permission denied")):
-        result = t.sbt("--", command, rc=1)
+    script, plain = t.path("script"), t.path("plain")
+    for path, text in ((script, "#!/no/such/interpreter\n"), (plain, "no program\n")):
+        write_file(path, text)
+        os.chmod(path, 0o755)
+    for command, status, words in (("no-such-command", 127, "command not found"), ("", 127, "command not found"),
+                                   ("/no/such/command", 127, "command not found"),
+                                   ("/etc/passwd", 126, "Permission denied"), ("/", 126, "Permission denied"),
+                                   (script, 126, "its interpreter or loader does not exist"),
+                                   (plain, 126, "Exec format error")):
+        result = t.sbt("--", command, rc=status)
         check_in("stderr", f"cannot run {command}: {words}", result.err)
+        t.sbt("--", command, env=clean_environment(SBT_NO_DEBUG="1"), rc=status)
+    t.sbt("record", "-o", t.path(), "no-such-command", rc=127)
+    t.sbt("-q", "/no/such/command", "-x", rc=127)
+    # As a shell: not executable, and found in PATH.
+    check_equal("126", t.sbt("--", "plain", env=clean_environment(PATH=os.path.dirname(plain))).rc, 126)
+    os.chmod(plain, 0o644)
+    check_equal("126", t.sbt("--", "plain", env=clean_environment(PATH=os.path.dirname(plain))).rc, 126)
+    check_equal("127", t.sbt("--", "plain", env=clean_environment(PATH="/no/such")).rc, 127)
+
+
+def test_command_without_dashes(t):
+    """Options after the program's name are the program's, also those that sbt-trace has, and a second --."""
+    script = t.path("show-arguments")
+    write_file(script, "#!/bin/sh\necho \"$@\"\n")
+    os.chmod(script, 0o755)
+    env = clean_environment(PATH=f"{os.path.dirname(script)}:{os.environ['PATH']}")
+    for name, *before in ((script,), ("show-arguments", "-d", "3"), (os.path.relpath(script), "--duration=3", "-v"), (script, "trace"),
+                          ("show-arguments", "record", "-qo", t.path(), "-d", "3")):
+        result = t.sbt(*before, name, "-d", "x", "--help", "--", "record", "-o", env=env, rc=0)
+        check_equal(f"{before} {name}", result.out, "-d x --help -- record -o\n")
+
+
+def test_mistyped_command_is_not_run(t):
+    """A file of that name in the working directory, or a directory in PATH, does not make it a program."""
+    folder = t.path("folder")
+    os.makedirs(os.path.join(folder, "in-path", "recrod"))
+    made = os.path.join(folder, "made")
+    write_file(os.path.join(folder, "reprot"), f"#!/bin/sh\ntouch {made}\n")
+    os.chmod(os.path.join(folder, "reprot"), 0o755)
+    env = clean_environment(PATH=f"{folder}/in-path:{os.environ['PATH']}")
+    for word, nearest in (("reprot", "report"), ("dif", "diff"), ("dcotor", "doctor"), ("hlep", "help"), ("seires", "series")):
+        for before in ((), ("-q",), ("-d", "1")):
+            result = t.sbt(*before, word, "x", cwd=folder, env=env, rc=2)
+            check_equal(word, result.err, f"sbt-trace: {word} is neither a command nor a program; did you mean {nearest}?\n")
+    check(not os.path.exists(made), "it was run")
+    result = t.sbt("recrod", "x", cwd=folder, env=env)
+    check_equal("a directory in PATH", result.rc, 126)
+    # A command after options is no program, even if there is one of this name.
+    for word in ("record", "top", "diff", "help"):
+        result = t.sbt("-q", word, "x", rc=2)
+        check_in(word, f"the command {word} must be the first word: sbt-trace {word} [OPTIONS]", result.err)
+
+
+def test_help_command(t):
+    names = [row.split("\t")[1] for row in t.sbt("--help=table").out.splitlines() if row.startswith("command\t")]
+    check_in("commands", "help", names)
+    for name in names:
+        page = t.sbt("help", name, rc=0)
+        check_equal(name, (page.out, page.err), (t.sbt(name, "--help", rc=0).out, ""))
+        check_in(name, f"Usage: sbt-trace {name}" if name != "trace" else "Usage: sbt-trace [trace]", page.out)
+    check_equal("without a command", t.sbt("help", rc=0).out, t.sbt("--help", rc=0).out)
+    for words, why in ((["recrod"], "sbt-trace has no command recrod; did you mean record?"),
+                       (["zzz"], "sbt-trace has no command zzz (see sbt-trace help)"), (["top", "diff"], "one command is expected"),
+                       (["--json"], "help has no option --json")):
+        check_in(str(words), why, t.sbt("help", *words, rc=2).err)
+    with open("/dev/full", "wb") as full:
+        check_in("a full disk", "cannot write to stdout", t.sbt("help", "top", stdout=full, rc=1).err)
 
 
 def test_no_barrier(t):
     result = t.sbt("--", "/bin/true", rc=0)
+    check_all_in("stderr", ("no barrier was crossed", "functions of pthread", " files (--detail lists them)"),
+                 " ".join(result.err.split()))
+    result = t.sbt("--detail", "--", "/bin/true", rc=0)
     check_all_in("stderr", ("no barrier was crossed", "functions of pthread", "libc.so.6", "/bin/true"), result.err)
+
+
+def test_no_barrier_in_a_recording(t):
+    """Two lines, or three if the threads were busy, and one about the recording. -v prints all."""
+    for command in (["/bin/true"], ["/usr/bin/python3", "-c", "import threading"], [workload("not_mutex")]):
+        result = t.sbt("record", "-o", t.path(), "--", *command, rc=0)
+        check_between("lines", len(result.err.splitlines()), 2, 4)
+        check_all_in("stderr", ("no barrier was crossed", " files (sbt-trace report --detail lists them)"), result.err)
+    result = t.sbt("record", "-v", "-o", t.path(), "--", "/bin/true", rc=0)
+    check_all_in("stderr", ("no barrier was crossed", "/bin/true: has none of these functions"), result.err)
 
 
 def test_no_barrier_in_a_stripped_static_program(t):

@@ -184,7 +184,7 @@ def test_stopped_children(t):
     check_in("text", "gen: not all names are known", " ".join(text.split()))
     for form in ("--markdown", "--csv", "--json"):
         other = t.path() + form
-        check_equal("status", t.sbt("report", form, "-o", other, record).rc, 0)
+        check_equal("status", t.sbt("report", "--detail", form, "-o", other, record).rc, 0)
         told = " ".join(open(other, encoding="utf-8").read().replace("\\", "").split())
         check_in(form, "gen: not all names are known", told)
     trace = Trace(t, other)
@@ -376,7 +376,7 @@ def test_modes_of_files(t):
     modes = [stat.S_IMODE(os.stat(path).st_mode) for path in (record, out, old)]
     check_equal("modes", modes, [0o600, 0o600, 0o644])
     again = t.path() + ".new"
-    check_equal("status", t.sbt("report", "--json", "-o", again, record).rc, 0)
+    check_equal("status", t.sbt("report", "--detail", "--json", "-o", again, record).rc, 0)
     check_equal("mode", stat.S_IMODE(os.stat(again).st_mode), 0o600)
     check_in("report", "episodes", open(again, encoding="utf-8").read())
 

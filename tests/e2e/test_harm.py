@@ -11,9 +11,9 @@ import signal
 import subprocess
 import time
 
-from harness import (SBT, Skip, Trace, alone, check, check_equal, check_in, code_in_files, code_of, descendants,
-                     function_at, kernel_log, library_of, probes_left_by_kernel, read_proc, shared, stat_of, wait_for,
-                     wait_for_probe, workload, write_file)
+from harness import (SBT, Skip, Trace, alone, check, check_equal, check_in, clean_environment, code_in_files, code_of,
+                     descendants, function_at, kernel_log, library_of, probes_left_by_kernel, read_proc, shared, stat_of,
+                     wait_for, wait_for_probe, workload, write_file)
 
 PAIRED = True
 
@@ -39,7 +39,7 @@ def test_ignored_signals_stay_ignored(t):
 
 def test_interim_after_the_report(t):
     """SIGUSR1 arrives after --duration is over. There is nothing to report, and no harm."""
-    p = t.start([SBT, "-q", "-d", "0.3", "-o", t.path("report"), "--", "sh", "-c", "sleep 2; exit 5"])
+    p = t.start([SBT, "--detail", "-q", "-d", "0.3", "-o", t.path("report"), "--", "sh", "-c", "sleep 2; exit 5"])
     wait_for("the report", lambda: os.path.exists(t.path("report")) and "LOST" in open(t.path("report")).read())
     time.sleep(0.2)
     p.signal(signal.SIGUSR1)
@@ -305,7 +305,10 @@ def test_command_goes_on_when_tracing_fails(t):
     """Memory runs out when tracing begins, while COMMAND is stopped. COMMAND continues all the same."""
     # The program lives until tracing has begun. Otherwise no memory would be needed for it.
     goes_on = "import time; print('it went on', flush=True); time.sleep(3)"
-    p = t.start([SBT, "-q", "-o", t.path(), "--delay", "1", "--", "sh", "-c", f'sleep 0.5; exec python3 -c "{goes_on}"'])
+    # sbt-trace gives memory back that it frees, so that what it needs later is new memory.
+    env = clean_environment(MALLOC_TRIM_THRESHOLD_="0", MALLOC_MMAP_THRESHOLD_="4096")
+    p = t.start([SBT, "-q", "-o", t.path(), "--delay", "1", "--", "sh", "-c", f'sleep 0.5; exec python3 -c "{goes_on}"'],
+                env=env)
     # The shell was stopped too, and is running again.
     sleep = wait_for("the shell's child", lambda: [c for c in descendants(p.pid) if
                                                    read_proc(c, "comm") == b"sleep\n"])[0]

@@ -49,7 +49,7 @@ def bad_copy(t):
     return program
 
 
-OPTIONS = ["-W", "--warn-time", "0", "--phase-times", "-v"]
+OPTIONS = ["-W", "--warn-time", "0", "--phase-times", "-v", "--detail"]
 SAID = "hostile_names: threads=16 episodes=100 ok\n"
 
 
@@ -145,7 +145,7 @@ def test_nothing_found_in_a_bad_path(t):
 
 @alone
 def test_messages(t):
-    for args, rc in (([b"--" + BAD], 2), ([b"-w", BAD, "--", "true"], 0), (["--", BAD], 1),
+    for args, rc in (([b"--" + BAD], 2), ([b"-w", BAD, "--", "true"], 0), (["--", BAD], 127),
                      (["-o", b"/nonexistent/" + BAD, "--", "true"], 1),
                      (["-u", BAD, "--", "true"], 1), (["-p", BAD], 2), (["--attach", BAD], 2),
                      (["-a", "--comm", BAD], 2), (["-a", "--cgroup", BAD], 1),

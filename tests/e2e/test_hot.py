@@ -95,11 +95,11 @@ def test_queue_without_barrier(t):
     argv = [workload("hot_cond"), "free", "2", "200000"]
     trace = t.trace(argv, "--record", path)
     check(trace.end["switches_cost_ns"] > 0 and trace.end["rested_ns"] > 0, f"no cost: {trace.end}")
-    check_equal("exit status of report", t.sbt("report", "--json", "-o", out, path).rc, 0)
+    check_equal("exit status of report", t.sbt("report", "--detail", "--json", "-o", out, path).rc, 0)
     again = Trace(t, out, True).end
     for name in ("switches_cost_ns", "rested_ns"):
         check_equal(name, again[name], trace.end[name])
-    text = " ".join(t.sbt("--", *argv).err.split())
+    text = " ".join(t.sbt("--detail", "--", *argv).err.split())
     check("Why they slept is not known for" in text and "which no estimate includes" in text, text)
     check_equal("cost without causes", t.trace(argv, "--no-causes").end["switches_cost_ns"], None)
 
@@ -126,7 +126,7 @@ def test_recorded(t):
     trace = t.trace([workload("hot_cond"), "own", "2", "1000000"], "--record", path)
     p = trace.process(comm="hot_cond")
     out = t.path()
-    check_equal("exit status of report", t.sbt("report", "--json", "-o", out, path).rc, 0)
+    check_equal("exit status of report", t.sbt("report", "--detail", "--json", "-o", out, path).rc, 0)
     again = Trace(t, out, True).process(comm="hot_cond")
     for name in ("discovery_hits", "discovery_paused_ns", "cost_ns"):
         check_equal(name, again[name], p[name])

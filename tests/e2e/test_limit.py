@@ -89,7 +89,7 @@ def test_limit_calm(t):
 def check_recorded(t, printed, tape, beside, compared, predicted):
     """Check that a report of the recording is the same. A comparison with @beside prints @compared, and a prediction @predicted."""
     text = t.path()
-    check_equal("exit status of report", t.sbt("report", "-o", text, tape).rc, 0)
+    check_equal("exit status of report", t.sbt("report", "--detail", "-o", text, tape).rc, 0)
     check_equal("report", read_text(text), printed)
     check_in("diff", f"{compared} because of --cost-limit", " ".join(t.sbt("diff", beside, tape).out.split()))
     check_in("predict", f"{predicted} (--cost-limit)", " ".join(t.sbt("predict", tape).out.split()))
@@ -118,8 +118,8 @@ def test_limit_record_only(t):
     made = t.sbt("record", "-o", tape, "--cost-limit", "0.5", "--", workload("gen"), *HOT, "--duration",
                  "3", rc=0)
     check_in("stderr", " is traced up to ", made.err)
-    check_in("report", "Traced only up to ", t.sbt("report", tape).out)
-    check_in("csv", "shed_ns", t.sbt("report", "--csv", tape).out)
+    check_in("report", "Traced only up to ", t.sbt("report", "--detail", tape).out)
+    check_in("csv", "shed_ns", t.sbt("report", "--detail", "--csv", tape).out)
 
 
 def pair(t, *options):

@@ -120,6 +120,23 @@ def test_tasks_of_tbb(t):
     check_tbb([" ".join(t.sbt("list", library).out.split())])
 
 
+def test_libraries_with_threads(t):
+    """OpenBLAS and FFTW are known by their functions, and those that use OpenMP are traced as such."""
+    source, library = t.path() + ".c", t.path("libnumbers.so")
+    for function, words in (("exec_blas_async_wait", "has threads of OpenBLAS"),
+                            ("fftwf_spawn_loop", "has threads of FFTW"), ("spawn_loop", None)):
+        for openmp in (False, True):
+            call = "GOMP_parallel(0, 0, 0, 0);" if openmp else ""
+            write_file(source, "void GOMP_parallel(void *, void *, unsigned, unsigned);\n"
+                               f"int {function}(void) {{ {call} return 0; }}\n")
+            subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
+            listed = " ".join(t.sbt("list", library).out.split())
+            if words and not openmp:
+                check_in(function, words, listed)
+            else:
+                check_not_in(function, "has threads of", listed)
+
+
 def test_by_run_path(t):
     """$ORIGIN is the folder of the program."""
     os.mkdir(t.path("lib"))

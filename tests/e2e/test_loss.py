@@ -19,7 +19,7 @@ def stopped_consumer(t, gen_options, *options, form="--json", seconds=0.4):
     """Stop sbt-trace while the program runs. Return the Result, and the path of the output."""
     path = t.path()
     gen = t.gen(*gen_options, wait=True)
-    p = t.start([SBT] + ([form] if form else []) + ["-o", path, *options, "-p", str(gen.pid)])
+    p = t.start([SBT] + [form or "--detail"] + ["-o", path, *options, "-p", str(gen.pid)])
     wait_for("sbt-trace has begun", lambda: os.path.exists(path) and os.path.getsize(path))
     p.signal(signal.SIGSTOP)
     gen.begin()
@@ -66,7 +66,7 @@ def gone_before(t, name, *options, form="--json"):
     the text."""
     path, go, ready = t.path(), t.path(), t.path()
     gen = " ".join([workload(name), *options])
-    p = t.start([SBT, *([form, "-W"] if form else []), "-o", path, "--", "sh", "-c",
+    p = t.start([SBT, *([form, "-W"] if form else ["--detail"]), "-o", path, "--", "sh", "-c",
                  f"echo >{ready}; until [ -e {go} ]; do sleep 0.05; done; {gen} >{go} 2>&1; echo ok >>{go}; exit 0"])
     wait_for("COMMAND is no longer held", lambda: os.path.exists(ready))
     p.signal(signal.SIGSTOP)

@@ -3,10 +3,11 @@
 """The programs of E. Novillo's thesis (University of Alberta, 2002): the number of barriers, their call sites, and what the
 report says about block and cyclic partitioning."""
 
+import os
 import re
 
-from harness import (Failure, check, check_between, check_equal, check_in, check_not_in, shared, source_lines,
-                     workload)
+from harness import (ROOT, Failure, check, check_between, check_equal, check_in, check_not_in, clean_environment, shared,
+                     source_lines, workload)
 
 LOOP_BLOCK, LOOP_CYCLIC, BEFORE = source_lines("lu.c", "serial(pthread_barrier_wait(&barrier))")
 
@@ -54,6 +55,36 @@ def test_tracing_changes_nothing(t):
             for method in ("session", "perf"):
                 traced = t.trace(command, "--attach", method, "-W")
                 check_equal(f"{program[0]} under {method}", traced.result.stdout, plain.stdout)
+
+
+def test_work_is_computed(t):
+    """The work of each thread is CPU time: its share of the CPU time is its share of the updates, however busy the machine is."""
+    for partition in ("block", "cyclic"):
+        trace = lu(t, "--size", "512", "--threads", "2", "--partition", partition, "--weight", "8")
+        threads = sorted(trace.barrier(function=f"lu_{partition}")["threads"], key=lambda m: m["index"])
+        shares = [float(x) for x in re.search(r"shares (.*)", trace.result.out).group(1).split()]
+        cpu = [m["oncpu_ns"] for m in threads]
+        for i, share in enumerate(shares):
+            check_between(f"{partition}: share of thread {i}", cpu[i] / sum(cpu), share - 0.06, share + 0.06)
+
+
+def test_demo(t):
+    """The demo's first run has the imbalance that its second run has not, and the build's output does not come first."""
+    out = t.path("demo")
+    result = t.run([os.path.join(ROOT, "scripts", "demo")], env=clean_environment(OUT=out, SIZE="512", THREADS="2"), rc=0)
+    lines = result.out.splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("$ sbt-trace report"))
+    check(first < 16, f"{first} lines before the first report")
+    check_equal("reports", sum(line.startswith("$ sbt-trace report") for line in lines), 2)
+    rows = {m[1]: [float(x) for x in m.groups()[1:]]
+            for m in re.finditer(r"^  (block|cyclic) +([0-9.]+) s +([0-9.]+) +([0-9.]+) +([0-9]+) %$", result.out, re.M)}
+    check_equal("rows", sorted(rows), ["block", "cyclic"])
+    for name, low, high in (("block", 0.6, 0.82), ("cyclic", 0.84, 1)):
+        _time, counted_by_lu, cpu_time, _static = rows[name]
+        check_between(f"{name}: counted", counted_by_lu, low, high)
+        check_between(f"{name}: CPU time", cpu_time, low, high)
+    check_in("page", "demo.html", lines[-1])
+    check(os.path.getsize(os.path.join(out, "demo.html")) > 10000, "the page is empty")
 
 
 def counted(run):
@@ -159,7 +190,7 @@ def test_text_names_the_imbalance(t):
     balanced = t.text([*command, "--partition", "cyclic"])
     check_in("the table", f"lu.c:{LOOP_CYCLIC}", balanced)
     def lost(text):
-        return float(re.search(r"([0-9.]+)\s+%\s+of\s+thread\s+time\s+is\s+lost\s+to\s+static\s+imbalance", text).group(1))
+        return float(re.search(r"([0-9.]+)\s+%\s+lost\s+to\s+static\s+imbalance", text).group(1))
     check(lost(text) > 20 and lost(text) > 3 * lost(balanced),
           f"block loses {lost(text)} %, cyclic {lost(balanced)} %")
     # If the host takes CPUs away, some of the time is really lost.

@@ -104,14 +104,14 @@ def test_silent_every_format(t):
     """Live as text; from a recording as text, JSON, CSV and HTML."""
     words, where = "where they may wait for other MPI ranks", "mpi_waits_mpich"
     recording = silent(t, "mpich", "wait", [], tracer=("record",))
-    text = t.run([SBT, "report", recording]).out
+    text = t.run([SBT, "report", "--detail", recording]).out
     check_all_in("text", (words, "INCOMPLETE: processes that crossed no barrier may wait"), " ".join(text.split()))
-    rows = [json.loads(line) for line in t.run([SBT, "report", "--json", recording]).out.splitlines()]
+    rows = [json.loads(line) for line in t.run([SBT, "report", "--detail", "--json", recording]).out.splitlines()]
     check(any(r["type"] == "remark" and words in r["text"] and where in r["text"] for r in rows), "JSON")
     check_equal("complete", rows[-1]["complete"], False)
-    check_in("CSV", words, t.run([SBT, "report", "--csv", recording]).out)
+    check_in("CSV", words, t.run([SBT, "report", "--detail", "--csv", recording]).out)
     page = t.path()
-    t.run([SBT, "report", "--html", page, recording])
+    t.run([SBT, "report", "--detail", "--html", page, recording])
     check_in("page", words, " ".join(read_text(page).split()))
 
 
@@ -148,11 +148,11 @@ def test_every_format(t):
     """Live and from a recording: text, JSON, CSV and HTML."""
     recording = t.path()
     job(t, "mpich", "mpi_waits_mpich", "wait", "20", tracer=("record",), out=recording)
-    text = t.run([SBT, "report", recording]).out
-    check_all_in("text", ("in which it may wait", "PE at most"), " ".join(text.split()))
-    rows = [json.loads(line) for line in t.run([SBT, "report", "--json", recording]).out.splitlines()]
+    text = t.run([SBT, "report", "--detail", recording]).out
+    check_all_in("text", ("in which it may wait", "parallel efficiency, the product of the three: an upper limit"), " ".join(text.split()))
+    rows = [json.loads(line) for line in t.run([SBT, "report", "--detail", "--json", recording]).out.splitlines()]
     check(all("MPI_Wait" in r["untraced"] for r in rows if r["type"] == "process"), "JSON")
-    check_in("CSV", "MPI_Wait", t.run([SBT, "report", "--csv", recording]).out)
+    check_in("CSV", "MPI_Wait", t.run([SBT, "report", "--detail", "--csv", recording]).out)
     page = t.path()
-    t.run([SBT, "report", "--html", page, recording])
+    t.run([SBT, "report", "--detail", "--html", page, recording])
     check_in("page", "in which it may wait", " ".join(read_text(page).split()))

@@ -293,5 +293,5 @@ def test_serial_before(t):
 def test_attached_efficiency(t):
     """After attaching, the efficiencies count from the start of tracing, and the report says so."""
     program = t.start([workload(there("omp_losses")), "5", "10", "20", "4000"])
-    text = " ".join(t.run([SBT, "-d", "1", "-p", str(program.pid)]).out.split())
+    text = " ".join(t.run([SBT, "--detail", "-d", "1", "-p", str(program.pid)]).out.split())
     check_in("report", "from the start of tracing, not of the process", text)

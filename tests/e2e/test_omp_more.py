@@ -108,9 +108,9 @@ def test_turns_formats(t):
     """The output from a recording is the same as live, also as text."""
     recording = t.path()
     t.sbt("record", "-o", recording, "--", workload("omp_turns"), "lock", "3", "10", "5000")
-    text = " ".join(t.run([SBT, "report", recording]).out.split())
+    text = " ".join(t.run([SBT, "report", "--detail", recording]).out.split())
     check_all_in("text", ("lost because threads work one after another", " to waiting for a turn"), text)
-    check_in("CSV", "turn_ns", t.run([SBT, "report", "--csv", recording]).out)
+    check_in("CSV", "turn_ns", t.run([SBT, "report", "--detail", "--csv", recording]).out)
 
 
 def test_turns_hot(t):

@@ -98,7 +98,7 @@ def start_of_teams(t, policy, compiler, *options, threads=2):
     product = found["load_balance"] * found["scheduling"] * found["start"] * found["serialisation"]
     check_between("product", product, process["efficiency"]["parallel"] - 0.01, process["efficiency"]["parallel"] + 0.01)
     out = t.path()
-    t.sbt("report", "--json", "-o", out, path)
+    t.sbt("report", "--detail", "--json", "-o", out, path)
     with open(out, encoding="utf-8") as f:
         (again,) = [r for r in map(json.loads, f) if r["type"] == "process"]
     check_equal("from the recording", again["omp_efficiency"], found)

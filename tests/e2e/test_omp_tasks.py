@@ -84,11 +84,11 @@ def test_formats(t):
     recording = t.path()
     command = [workload("omp_tasks"), "single", "2", str(ROUNDS), str(TASKS), str(US)]
     t.sbt("record", "-o", recording, "--", *command)
-    text = " ".join(t.run([SBT, "report", recording]).out.split())
+    text = " ".join(t.run([SBT, "report", "--detail", recording]).out.split())
     check(re.search(r"PE [0-9.]+ to [0-9.]+, because it is unknown", text), f"text: {text[:600]}")
     for word in ("go into the barriers themselves", "barrier overhead", "TE ", "->"):
         check_not_in("text", word, text)
-    check_in("CSV", "tasks", t.run([SBT, "report", "--csv", recording]).out)
+    check_in("CSV", "tasks", t.run([SBT, "report", "--detail", "--csv", recording]).out)
     predicted = " ".join(t.run([SBT, "predict", recording]).out.split())
     check_in("prediction", "Threads run tasks in the barriers of 1 process", predicted)
 

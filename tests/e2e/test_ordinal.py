@@ -33,7 +33,7 @@ def record(t, mpi, *options, ranks=4):
 
 def read(t, recordings, *options):
     path = t.path()
-    result = t.sbt("report", "--json", "-o", path, *options, *recordings, rc=0)
+    result = t.sbt("report", "--detail", "--json", "-o", path, *options, *recordings, rc=0)
     return Trace(t, path), result
 
 
@@ -88,10 +88,10 @@ def late(t, mpi):
           f"{said}")
     check_in("on stderr", "are matched with those of other recordings by time", result.err)
     table = t.path()
-    t.sbt("report", "--csv", "-o", table, *recordings)
+    t.sbt("report", "--detail", "--csv", "-o", table, *recordings)
     check_in("as a table", "by time, because their ordinal", read_text(table))
     check_in("as text", "are matched with those of other recordings",
-             " ".join(t.sbt("report", *recordings).out.split()))
+             " ".join(t.sbt("report", "--detail", *recordings).out.split()))
 
 
 def test_mpich_late(t):

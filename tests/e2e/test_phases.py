@@ -63,7 +63,7 @@ def test_counters_and_text(t):
     for counter in ("page-faults", "task-clock"):
         check_equal(counter, two["counters"][counter],
                     sum(trace.barrier(line=line)["counters"][counter] for line in (65, 67)))
-    text = t.sbt("--phase", f"two={COUNTED}..{PERMUTED}", "--", RADIX, "4").err
+    text = t.sbt("--detail", "--phase", f"two={COUNTED}..{PERMUTED}", "--", RADIX, "4").err
     check_all_in("text", ("PHASES YOU NAMED", "\ntwo  (radix-pthread, pid "), text)
 
 

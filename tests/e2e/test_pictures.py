@@ -140,6 +140,24 @@ def test_chrome_of_a_long_run(t):
     check_equal("counters later", counters, [])
 
 
+def test_chrome_causes(t):
+    """The work of a late thread has the cause of its lateness, the function, and its scheduler states as sums. The recording is
+    of `late lock`: the last of three threads waits 2 ms for a lock in wait_for_lock()."""
+    path = t.path("trace.json")
+    tape = os.path.join(ROOT, "tests", "views", "recordings", "lock")
+    check_equal("report", t.sbt("report", "-q", "--chrome", path, "-o", t.path("text"), tape).rc, 0)
+    work = [e for e in ChromeTrace(path).kind("X") if e["cat"] == "work" and "phase" in e["args"]]
+    late = [e["args"] for e in work if "cause" in e["args"]]
+    check_equal("late", [a["phase"] for a in late], list(range(12)))
+    check_equal("causes", {a["cause"] for a in late}, {"lock"})
+    check_in("functions", "wait_for_lock() late.c:294", {a.get("function") for a in late})
+    for a in late:
+        check_between("cause", a["cause_ns"], 1.9e6, a["blocked_lock_ns"])
+    for e in work:
+        a = e["args"]
+        check_equal("states", sum(v for k, v in a.items() if re.fullmatch("(oncpu|runq|blocked_.*|unattributed)_ns", k)), e["dur"])
+
+
 def test_chrome_hostile(t):
     path = made(t, 10, 2, page=False, trace=True, hostile=True)[1]
     ChromeTrace(path)
@@ -155,7 +173,7 @@ def traced(t, command, *pictures):
     # Chromium recognises the type of the file by its name.
     paths = {name: t.path("picture." + name) for name in pictures}
     options = [word for name in pictures for word in ("--" + name, paths[name])]
-    result = t.sbt("report", "--json", *options, tape)
+    result = t.sbt("report", "--detail", "--json", *options, tape)
     check_equal("report", (result.rc, result.err), (0, ""))
     records = [json.loads(one) for one in result.out.splitlines()]
     check_equal("loss", records[-1]["lost_total"], 0)
@@ -191,6 +209,9 @@ class Page:
         t.at_end(self.b.close)
         if dark:
             self.b.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        self.open(path)
+
+    def open(self, path):
         self.b.open(path)
         wait_for("the page is drawn", lambda: self.b.run("return document.documentElement.dataset.ready") == "yes", 30)
         self.quiet()
@@ -209,6 +230,37 @@ class Page:
         return self.run("return [...[...document.querySelectorAll('#' + arguments[0] + ' table')].pop().rows]"
                         ".map((r) => [...r.cells].map((c) => c.textContent))", section)
 
+    def numbers(self, section):
+        """Return the first table of a section, as a list of dictionaries."""
+        rows = self.run("return [...document.querySelector('#' + arguments[0] + ' table').rows]"
+                        ".map((r) => [...r.cells].map((c) => c.textContent))", section)
+        return [dict(zip(rows[0], row)) for row in rows[1:]]
+
+    def rows(self, section):
+        """Return the names of the rows of a section's first bars."""
+        return self.run("return [...document.querySelector('#' + arguments[0] + ' .bars').querySelectorAll(':scope > .row:not(.ticks) "
+                        "> .name, :scope > details > summary > .name')].map((e) => e.firstChild.textContent)", section)
+
+    def lanes(self):
+        """Return the names of the timeline's lanes, from the top."""
+        return self.run("return shown.map(laneName)")
+
+    def choose(self, css, value):
+        self.run("const s = document.querySelector(arguments[0]); s.value = arguments[1]; s.dispatchEvent(new Event('change'))",
+                 css, value)
+
+    def filter(self, name, text):
+        """Type into a filter. Wait until the page is drawn with it."""
+        self.run("document.getElementById('body').firstChild.dataset.old = 'yes'")
+        self.b.type("#filter-" + name, text)
+        wait_for("the page is drawn anew", lambda: self.run(
+            "return !document.querySelector('#body > [data-old]') && document.getElementById('filter-' + arguments[0]).value",
+            name) == text)
+
+    def press(self, key):
+        self.run("document.querySelector('#timeline-chart .u-over').dispatchEvent(new KeyboardEvent('keydown', "
+                 "{ key: arguments[0] }))", key)
+
     def view(self):
         """Return the time range that the timeline shows, in ns."""
         return int(self.run("return document.getElementById('view').dataset.ns"))
@@ -217,7 +269,8 @@ class Page:
         """Return the share of a lane's coloured pixels that have the colour of a kind, or nearly."""
         return self.run("""
             const canvas = document.querySelector('#timeline-chart canvas'), over = document.querySelector('#timeline-chart .u-over');
-            const [lane, lanes, kind] = arguments, dpr = devicePixelRatio, kinds = ['work', 'wait', 'leave', 'none', 'back'];
+            const [lane, lanes, kind] = arguments, dpr = devicePixelRatio;
+            const kinds = ['work', 'wait', 'leave', 'none', 'back', ...(kind === 'lock' ? ['lock'] : [])];
             const x = over.offsetLeft * dpr, w = over.clientWidth * dpr, h = over.clientHeight * dpr / lanes;
             // Not its edges, which are mixed with what is between the lanes.
             const copy = new OffscreenCanvas(w, h - 5).getContext('2d', { willReadFrequently: true });
@@ -230,7 +283,7 @@ class Page:
                 const far = wanted.map((c) => c.reduce((a, v, j) => a + (d[i + j] - v) ** 2, 0));
                 n[far.indexOf(Math.min(...far))]++;
             }
-            return n[kinds.indexOf(kind)] / (n[0] + n[1] + n[2]);""", lane, lanes, kind)
+            return n[kinds.indexOf(kind)] / (n[0] + n[1] + n[2] + (n[5] || 0));""", lane, lanes, kind)
 
 
 def test_html_figures(t):
@@ -238,22 +291,21 @@ def test_html_figures(t):
     page = Page(t, made(t, 400, 4)[0])
     head = page.text()
     check_in("head", "400 episodes at 2 barriers, 1,600 crossings", head)
-    phases = page.table("phase-times")
-    check_equal("columns", phases[0], ["", "to first a.c:11", "at first a.c:11", "to second a.c:22", "at second a.c:22"])
+    phases = page.numbers("barriers-and-causes")
+    check_equal("barriers", [row["Barrier"] for row in phases], ["first a.c:11", "second a.c:22"])
     # There are 200 phases of 4100 ns, except the first of 4000. Of each, 3000 ns are between first and last arrival. There are
     # 200 phases of 600 ns.
-    check_equal("phase times", phases[1][1:], ["220 µs", "600 µs", "120 µs", "0 ns"])
-    threads = page.table("phase-times-of-each-thread")
-    check_equal("thread 0", threads[1][:3], ["0 worker", "200 µs", "620 µs"])
-    check_equal("thread 3", threads[4], ["3 worker", "800 µs", "20.0 µs", "100 µs", "20.0 µs"])
-    idle = page.table("idle-times-of-threads")
+    check_equal("phase times", [row[k] for row in phases for k in ("to the first arrival", "first to last arrival")],
+                ["220 µs", "600 µs", "120 µs", "0 ns"])
+    idle = page.table("idle-times")
     check_equal("idle times", idle[1], ["first a.c:11", "", "4", "0 ns", "300 µs", "600 µs", "224 µs"])
     counters = page.table("counters-by-phase")
-    check_equal("counters", counters[1], ["first a.c:11", "6,000,000", "83 %", "600,000", "1,200,000", "1,800,000",
-                                          "2,400,000"])
-    went = page.table("where-the-threads-time-went")
-    check_equal("parts", went[0], ["", "on a CPU", "run queue", "inside: wait", "inside: leaving"])
-    check_equal("of thread 0", went[1], ["0 worker", "270 µs", "30.0 µs", "600 µs", "40.0 µs"])
+    check_equal("counters", counters[1], ["first a.c:11", "6,000,000", "83 %", "1,500,000", "600,000", "2,400,000", "670,820"])
+    went = page.table("threads")
+    check_equal("parts", went[0], ["", "tid", "on a CPU", "in the run queue, without a CPU", "wait for the last arriver",
+                                   "leave: from the last arrival to the departure", "arrived last"])
+    check_equal("of thread 0", went[1], ["0 main worker", "4242", "270 µs", "30.0 µs", "600 µs", "40.0 µs", "0"])
+    check_equal("of thread 3", went[4][:5], ["3 worker", "4245", "810 µs", "90.0 µs", "0 ns"])
     check_equal("speedup", page.table("speedup")[3], ["predicted, speedup", "1.00", "2.00", "3.60", "5.70"])
     page.quiet()
 
@@ -324,31 +376,36 @@ LUMINANCE = """
 const part = (v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
 const light = (c) => { const [r, g, b] = c.match(/[0-9.]+/g).map(Number); return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b); };
 const back = (e) => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (!/, 0\\)/.test(c)) return c; } return "rgb(255,255,255)"; };
-return [...document.querySelectorAll("h1,h2,h3,p,th,td,summary,button,.legend span,.tile b,.tile span")].filter((e) => e.innerText).map((e) => {
+return [...document.querySelectorAll("h1,h2,h3,h4,p,th,td,li,code,small,label,summary,button:not(:disabled),.legend span,.tile b,.tile span,.row .name,.row .value,.scale span")].filter((e) => e.innerText).map((e) => {
 	const a = light(getComputedStyle(e).color), b = light(back(e));
 	return [(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), e.tagName, e.innerText.slice(0, 40)];
 }).sort((a, b) => a[0] - b[0])[0];"""
 
 
 def test_html_light_and_dark(t):
-    """Text can be read in both colour schemes (WCAG AA: 4.5 : 1), and nothing is wider than the window."""
-    path = made(t, 400, 4)[0]
-    for dark in (False, True):
-        page = Page(t, path, dark)
-        worst = page.run(LUMINANCE)
-        check(worst[0] >= 4.5, f"{'dark' if dark else 'light'}: {worst} can hardly be read")
-        light = page.run("return getComputedStyle(document.body).backgroundColor")
-        check_equal("scheme", light != "rgb(255, 255, 255)", dark)
-        check_equal("wider than the window", page.run("return document.documentElement.scrollWidth > innerWidth"), False)
-        page.quiet()
-
-
-def test_html_narrow(t):
-    """The page fits on a small screen, also if the window becomes narrower."""
-    page = Page(t, made(t, 400, 4)[0])
-    page.b.command("Emulation.setDeviceMetricsOverride", width=420, height=800, deviceScaleFactor=2, mobile=False)
-    wait_for("the charts fit", lambda: not page.run("return [...document.querySelectorAll('.uplot')].some((e) => e.offsetWidth > 400)"))
-    check_equal("wider than the window", page.run("return document.documentElement.scrollWidth > innerWidth"), False)
+    """Text can be read in both colour schemes (WCAG AA: 4.5 : 1), and nothing is wider than the window, on wide and narrow screens:
+    for few and many threads, ranks, an open barrier with a chosen interval, and an empty report."""
+    pages = [made(t, 400, 4)[0], page_file(t, "mpi"), page_file(t, "lock")]
+    _, paths = traced(t, ["true"], "html")
+    page = Page(t, paths["html"])
+    for path in [paths["html"], *pages]:
+        if path != paths["html"]:
+            page.open(path)
+            page.run("if (each) choose(lanes[lanes.length - 1].crossings[1]); "
+                     "document.querySelectorAll('details').forEach((e) => (e.open = true))")
+        for width in (1600, 400):
+            page.b.command("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+            wait_for("the charts fit", lambda: not page.run(
+                "return [...document.querySelectorAll('.uplot')].some((e) => e.offsetWidth > arguments[0])", width))
+            for dark in (False, True):
+                page.b.command("Emulation.setEmulatedMedia",
+                               features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+                worst = page.run(LUMINANCE)
+                check(worst[0] >= 4.5, f"{'dark' if dark else 'light'}: {worst} can hardly be read")
+                light = page.run("return getComputedStyle(document.body).backgroundColor")
+                check_equal("scheme", light != "rgb(255, 255, 255)", dark)
+                check_equal(f"{path} is wider than {width}",
+                            page.run("return document.documentElement.scrollWidth > innerWidth"), False)
     page.quiet()
 
 
@@ -374,7 +431,7 @@ def test_html_of_a_window(t):
     tape = t.path("tape")
     check_equal("record", t.sbt("record", "-q", "-o", tape, "--", workload("gen"), "--threads", "3", "--rounds", "40", "--work",
                                 "fixed:0=1ms,1=3ms,2=5ms", "--work-by", "sleep").rc, 0)
-    episodes = [r for r in map(json.loads, t.sbt("report", "--json", "-W", tape).out.splitlines()) if r["type"] == "episode"]
+    episodes = [r for r in map(json.loads, t.sbt("report", "--detail", "--json", "-W", tape).out.splitlines()) if r["type"] == "episode"]
     # The window is from after the 10th episode to after the 30th, plus half a millisecond. Seconds with that many digits are
     # exact to a microsecond.
     begin, end = (episodes[k]["t_ns"] // 1000 * 1000 + 500000 for k in (10, 30))
@@ -418,10 +475,27 @@ def test_html_of_processes(t):
     """Processes that cross a barrier together are one team, with one answer and one picture of their threads."""
     _, paths = traced(t, [workload("gen"), "--processes", "3", "--threads", "1", "--rounds", "50"], "html")
     page = Page(t, paths["html"])
-    phases = page.table("phase-times")
-    check_equal("columns", [row[0] for row in phases[1:]], ["3 processes gen"])
-    check_equal("threads", len(page.table("phase-times-of-each-thread")) - 1, 3)
+    check_equal("threads", len(page.table("threads")) - 1, 3)
+    check_equal("teams", page.run("return document.querySelectorAll('#choose-team').length"), 0)
     check_equal("answers", page.run("return document.querySelectorAll('.answer').length"), 1)
+    page.quiet()
+
+
+def test_html_of_two_processes(t):
+    """Processes with the same barrier: rows and intervals of one lead to each other, not to those of the other."""
+    run = f"{workload('gen')} --rounds 30 --work stair:200us:400us --threads"
+    _, paths = traced(t, ["sh", "-c", f"{run} 3 & {run} 2; wait"], "html")
+    page = Page(t, paths["html"])
+    pids = page.run("return [...new Set(shown.map((l) => l.pid))]")
+    check_equal("processes", len(pids), 2)
+    for pid in pids:
+        page.run("choose(lanes.find((l) => l.pid === arguments[0]).crossings[3])", pid)
+        page.b.click("#interval button.link")
+        check_in("row", f"({pid})", page.run("return document.activeElement.textContent"))
+        find = "[...document.activeElement.parentElement.querySelectorAll('button.place')]"
+        wait_for("its places", lambda: page.run(f"return {find}.length") == 3)
+        page.run(f"{find}[0].click()")
+        check_in("interval", f" of process {pid}, phase ", page.text("#interval"))
     page.quiet()
 
 
@@ -432,20 +506,20 @@ def test_html_compares(t):
         tapes.append(t.path(f"tape{threads}"))
         command = [workload("gen"), "--threads", str(threads), "--rounds", "20", "--work", "fixed:0=1ms", "--work-by", "sleep"]
         check_equal("record", t.sbt("record", "-o", tapes[-1], "--", *command).rc, 0)
-        records = [json.loads(one) for one in t.sbt("report", "--json", tapes[-1]).out.splitlines()]
+        records = [json.loads(one) for one in t.sbt("report", "--detail", "--json", tapes[-1]).out.splitlines()]
         elapsed.append(next(r for r in records if r["type"] == "process")["elapsed_ns"])
     path = t.path("page.html")
-    result = t.sbt("report", "--html", path, "--with", tapes[1], "--with", tapes[2], tapes[0])
+    result = t.sbt("report", "--detail", "--html", path, "--with", tapes[1], "--with", tapes[2], tapes[0])
     check_equal("report", (result.rc, result.err), (0, ""))
     page = Page(t, path)
-    check_equal("columns", [row[0] for row in page.table("phase-times")[1:]], ["tape1", "tape2", "tape3"])
+    check_equal("runs", page.rows("runs"), ["tape1", "tape2", "tape3"])
     speedup = page.table("speedup")
     check_equal("threads", speedup[0], ["", "1", "2", "3"])
     check_equal("speedup", speedup[1], ["measured, speedup", *(f"{elapsed[0] / e:.2f}" for e in elapsed)])
     page.quiet()
-    result = t.sbt("report", "--html", t.path("none"), "--with", "/etc/passwd", tapes[0])
+    result = t.sbt("report", "--detail", "--html", t.path("none"), "--with", "/etc/passwd", tapes[0])
     check_equal("a file that is none", (result.rc, os.path.exists(t.path("none"))), (1, False))
-    check_equal("without a page", t.sbt("report", "--with", tapes[1], tapes[0]).rc, 2)
+    check_equal("without a page", t.sbt("report", "--detail", "--with", tapes[1], tapes[0]).rc, 2)
 
 
 def test_html_of_nothing(t):
@@ -569,12 +643,324 @@ def test_html_of_predictions(t):
     for n, path in zip((1, 2), tapes):
         check_equal("record", t.sbt("predict", "--processors", str(n), "--record-to", path, tape).rc, 0)
     path = t.path("with.html")
-    result = t.sbt("report", "--html", path, "--with", tapes[0], "--with", tapes[1], tape)
+    result = t.sbt("report", "--detail", "--html", path, "--with", tapes[0], "--with", tapes[1], tape)
     check_equal("report", (result.rc, result.err), (0, ""))
     page = Page(t, path)
     names = [row[0] for row in page.table("speedup")]
     check_equal("curves", names[1::2], ["measured, against 4 threads, speedup", "recordings (predicted), speedup"])
     page.quiet()
+
+
+# --- what a reader can do on the page -------------------------------------------------------------------------
+
+RECORDINGS = os.path.join(ROOT, "tests", "views", "recordings")
+
+
+def page_file(t, name, change=None):
+    """Write the page of a recording in tests/views. @change may change its data, as if the report had other records."""
+    if not os.path.getsize(CHART):
+        raise Skip("built without the charting library")
+    path = t.path(name + ".html")
+    check_equal("report", t.sbt("report", "-q", "--html", path, "-o", t.path(name + ".txt"), os.path.join(RECORDINGS, name)).rc, 0)
+    if change:
+        text = read_text(path)
+        match = re.search(r'(?<=id="data">\n)(.*?)(?=</script>)', text, re.S)
+        data = json.loads(match[1])
+        change(data)
+        write_file(path, text[:match.start()] + json.dumps(data).replace("<", "\\u003c") + "\n" + text[match.end():])
+    return path
+
+
+def records_of(data, kind):
+    return [r for r in data["runs"][0]["records"] if r["type"] == kind]
+
+
+AXES = """
+const bars = [...document.querySelectorAll('.bars')].map((b) => [...b.querySelectorAll(':scope > .ticks .scale span')]
+	.map((e) => [parseFloat(e.textContent), e.offsetLeft])).filter((m) => m.length);
+const drawn = charts.flatMap(([u]) => u.axes.slice(0).map((a) => a._splits || []).map((s) => s.map((v) => [v, v])));
+return [...bars, ...drawn.filter((m) => m.length > 2)];"""
+
+
+def round_steps(marks):
+    """Check that the marks of an axis are equally far apart, with a step of 1, 2 or 5 times a power of ten."""
+    values = [value for value, _ in marks]
+    steps = [b - a for a, b in zip(values, values[1:])]
+    check(all(abs(step - steps[0]) < 1e-6 * abs(steps[0]) for step in steps), f"uneven: {values}")
+    if steps:
+        digits = f"{abs(steps[0]):.6e}"
+        check_in("step", digits[:8], ("1.000000", "2.000000", "5.000000"))
+
+
+COLOURS = """
+const shades = Object.keys(MEANING).filter((k) => k !== 'none');
+const value = (k) => getComputedStyle(document.documentElement).getPropertyValue('--' + k).trim();
+const used = [...document.querySelectorAll('.bars')].map((b) => {
+	const name = (e) => (e.getAttribute('style').match(/var\\(--(\\w+)\\)/) || [])[1];
+	const inside = [...b.querySelectorAll(':scope > .row > .bar > i, :scope > details > summary > .bar > i')].map(name);
+	return [b.getAttribute('aria-label'), [...new Set(inside)]];
+});
+const legends = [...document.querySelectorAll('.legend i')].map((e) => [(e.getAttribute('style') || '').match(/^background: var\\(--(\\w+)\\)/),
+	e.parentElement.textContent]).filter(([m]) => m).map(([m, text]) => [m[1], text]);
+return [shades.map((k) => [k, value(k)]), used, legends];"""
+
+
+def test_html_axes_and_colours(t):
+    """Axes have even, round steps. A colour has one meaning, which is in the legend."""
+    page = Page(t, made(t, 400, 6)[0])
+    page.run("document.querySelectorAll('details.row').forEach((e) => (e.open = true))")
+    wait_for("rows are open", lambda: page.run("return document.querySelectorAll('.bars .bars').length") > 6)
+    axes = page.run(AXES)
+    check(len(axes) > 4, f"few axes: {axes}")
+    for marks in axes:
+        round_steps(marks)
+    for _ in range(3):
+        page.b.click("#zoom-in")
+        for marks in page.run(AXES):
+            round_steps(marks)
+    for dark in (False, True):
+        page.b.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        shades, used, legends = page.run(COLOURS)
+        check_equal("colours with one meaning", len({value for _, value in shades}), len(shades))
+        check(all(value for _, value in shades), f"a meaning without a colour: {shades}")
+        texts = collections.defaultdict(set)
+        for key, text in legends:
+            texts[key].add(text)
+        for key, words in texts.items():
+            check_equal(f"meanings of {key}", len(words), 1)
+        check(len(used) > 4, f"few bars: {used}")
+        for name, keys in used:
+            for key in keys:
+                check(key in texts or name == "Parts of the lateness", f"{name}: {key} is in no legend")
+    page.quiet()
+
+
+# The colours of a page, as [r, g, b, meaning], from its legends; in charts of call sites, faint colours are of the same site.
+LEGENDS = """
+return [...document.querySelectorAll('.legend > span')].map((e) => [getComputedStyle(e.querySelector('i')).backgroundColor,
+	e.textContent]);"""
+
+
+def one_meaning(page):
+    """Check that colours of different meanings differ visibly on the whole page, in light and in dark."""
+    for scheme in ("light", "dark"):
+        page.b.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        meanings = {}
+        for colour, text in page.run(LEGENDS):
+            rgb = tuple(int(part) for part in re.findall(r"\d+", colour)[:3])
+            for other, known in meanings.items():
+                if known == text:
+                    check_equal(f"colours of {text}, {scheme}", rgb, other)
+                else:
+                    check(sum((a - b) ** 2 for a, b in zip(rgb, other)) > 24 ** 2, f"{scheme}: {text} {rgb} and {known} {other}")
+            meanings[rgb] = text
+        check(len(meanings) >= 4, f"few meanings: {meanings}")
+
+
+def test_html_colours_of_comparisons(t):
+    """In the pages of series and diff, a colour has one meaning on the whole page, too."""
+    if not os.path.getsize(CHART):
+        raise Skip("built without the charting library")
+    files = [os.path.join(RECORDINGS, name) for name in ("lock", "sleep", "late-thread")]
+    page, _ = page_of(t, "diff", *files[:2])
+    one_meaning(page)
+    check_in("a verdict", "cannot be tested", " ".join(text for _, text in page.run(LEGENDS)))
+    page, _ = page_of(t, "series", *files)
+    one_meaning(page)
+    words = [part for i, path in enumerate(files) for way in "ab" for part in ("--label", f"{i}/{way}", path)]
+    page, _ = page_of(t, "series", *words)
+    one_meaning(page)
+    check_in("a column of labels", "b", [text for _, text in page.run(LEGENDS)])
+
+
+def test_html_filters_and_order(t):
+    """Threads, barriers and functions can be found, and lanes and rows sorted. Nothing else changes the range in view."""
+    page = Page(t, made(t, 400, 12)[0])
+    names = ["0 main worker"] + [f"{i} worker" for i in range(1, 12)]
+    check_equal("lanes", page.lanes(), names)
+    page.b.click("#zoom-in")
+    view = page.view()
+    page.filter("thread", "11 WORK")
+    check_equal("lanes", page.lanes(), ["11 worker"])
+    check_equal("threads", page.rows("threads"), ["11 worker"])
+    check_in("how many", "1 of 12 threads, 2 of 2 barriers", page.text("#filtered"))
+    check_equal("view", page.view(), view)
+    page.filter("thread", "4245")
+    check_equal("lanes", page.lanes(), ["3 worker"])
+    page.filter("thread", "no such")
+    check_in("timeline", "No thread matches the filter.", page.text("#timeline"))
+    page.b.click("#filter-clear")
+    check_equal("lanes", page.lanes(), names)
+    page.filter("barrier", "second")
+    check_equal("barriers", page.rows("barriers-and-causes"), ["second a.c:22"])
+    check_equal("through", page.run("return document.querySelector('#phase-and-barrier-times-through-the-run select').options.length"), 1)
+    page.filter("barrier", "")
+    page.filter("fn", "first")
+    check_equal("barriers", page.rows("barriers-and-causes"), ["first a.c:11"])
+    page.filter("fn", "nowhere")
+    check_in("barriers", "No barrier matches the filter.", page.text("#barriers-and-causes"))
+    check_equal("focus", page.run("return document.activeElement.id"), "filter-fn")
+    page.b.click("#filter-clear")
+    # Thread i waits (11 - i) us at each of the first barriers.
+    page.choose("#choose-sort", 2)
+    check_equal("by idle time", page.lanes(), names)
+    page.choose("#choose-sort", 4)
+    check_equal("by work", page.lanes(), names[::-1])
+    page.choose("#choose-sort", 3)
+    check_equal("by times last", page.lanes()[0], "11 worker")
+    check_equal("threads, too", page.rows("threads")[0], "11 worker")
+    page.choose("#choose-sort", 0)
+    check_equal("lanes", page.lanes(), names)
+    page.choose("#choose-bsort", 4)
+    check_equal("by name", page.rows("barriers-and-causes"), ["first a.c:11", "second a.c:22"])
+    page.choose("#choose-share", 1)
+    check_in("per cent", "100\u00a0%", page.run("return document.querySelector('#threads .ticks').textContent"))
+    page.quiet()
+
+
+def test_html_roles_and_titles(t):
+    """Lanes have the thread's role. The title is the program's name, without its folder."""
+    page = None
+    for recording, title, lanes in (("mpi", "gen_openmpi", ["rank 0 gen-0", "rank 1 gen-1", "rank 2 gen-2"]),
+                                    ("gomp", None, None), ("lock", "late", None)):
+        path = page_file(t, recording)
+        page = page or Page(t, path)
+        page.open(path)
+        heading = page.text("h1")
+        check_not_in("title", "/", heading + page.run("return document.title"))
+        if title:
+            check_equal("title", heading, title)
+        if lanes:
+            check_equal("lanes", page.lanes(), lanes)
+            # Its barrier can be reached from an interval, and the interval from the barrier.
+            page.run("choose(lanes[1].crossings[2])")
+            page.b.click("#interval button.link")
+            check_equal("open", page.run("return document.activeElement.parentElement.open"), True)
+            wait_for("its places", lambda: page.run("return !!document.querySelector('#barriers-and-causes button.place')"))
+            page.run("document.querySelectorAll('#barriers-and-causes button.place')[1].click()")
+            check(re.match(r"Thread rank \d gen-\d, phase \d+, to site_0", page.text("#interval")), page.text("#interval"))
+        elif recording == "gomp":
+            check(all("OpenMP" in name for name in page.lanes()), page.lanes())
+            check(any("main" in name for name in page.lanes()), page.lanes())
+        page.quiet()
+    # Threads of several processes have the same role: each row names its process, as its lane does.
+    page.open(page_file(t, "processes"))
+    names = page.run("return [...document.querySelectorAll('#threads .bars > details > summary')].map((e) => e.textContent)")
+    check_equal("threads", len(names), 4)
+    check_equal("named by process", len({re.search(r"\d+: ", name)[0] for name in names}), 4)
+    page.quiet()
+
+
+def test_html_causes(t):
+    """A barrier's cause opens to a stack and leads to the timeline. An interval shows its cause, function and states: by click and
+    by key. The recording is of `late lock`, see test_chrome_causes()."""
+    page = Page(t, page_file(t, "lock"))
+    check_equal("barriers", page.rows("barriers-and-causes"), ["cross() late.c:479"])
+    check_in("cause", "Late mostly because it waited for the lock", page.text("#barriers-and-causes .cause-text"))
+    page.b.click("#barriers-and-causes details.stack summary")
+    stack = page.text("#barriers-and-causes details.stack ol").split("\n")
+    check_in("stack", "wait_for_lock() late.c:294", stack)
+    check_equal("own frames", page.run("return [...document.querySelectorAll('.stack .own code')].map((e) => e.textContent)")[0],
+                "wait_for_lock()")
+    whole = page.view()
+    page.b.click("#barriers-and-causes button.place")
+    check(page.view() < whole / 4, f"not zoomed: {page.view()} of {whole}")
+    check_in("interval", "Thread 2 late-2, phase 0, to cross() late.c:479", page.text("#interval"))
+    page.b.click("#interval-later")
+    text = page.text("#interval")
+    check_in("interval", "phase 1", text)
+    check_in("cause", "later than the typical thread, mostly because it waited for a lock", text)
+    check_in("function", "wait_for_lock() late.c:294", text)
+    check_in("states", "blocked: lock", text)
+    check_in("states", "their order in the bar is not the order in which they occurred", text)
+    widths = page.run("return [...document.querySelectorAll('#interval .bar i')].map((e) => parseFloat(e.style.width))")
+    check_between("the states", sum(widths), 99.5, 100.5)
+    page.b.click("#zoom-all")
+    # Click into the last lane, then choose by keys.
+    width, height = page.run("const o = document.querySelector('#timeline-chart .u-over'); return [o.clientWidth, o.clientHeight]")
+    page.b.point("#timeline-chart .u-over", width // 4, height // 3)
+    check_in("clicked", "Thread 2 late-2", page.text("#interval"))
+    page.press("ArrowUp")
+    check_in("by key", "Thread 1 late-1", page.text("#interval"))
+    page.press("ArrowUp")
+    page.press("ArrowUp")
+    check_in("by key", "Thread 0 late-0", page.text("#interval"))
+    page.press("Enter")
+    check_in("by key", "Thread 0 late-0", page.text("#interval"))
+    # The filter for functions also looks at the interval's own function.
+    page.filter("fn", "wait_for_lock")
+    check_equal("lanes", len(page.lanes()), 3)
+    page.filter("fn", "")
+    # By cause: the last lane has the colour of locks.
+    page.choose("#choose-colour", 1)
+    check_in("legend", "late because it waited for a lock", page.text("#timeline .legend"))
+    check(page.share(2, 3, "lock") > 0.5, f"not by cause: {page.share(2, 3, 'lock')}")
+    page.quiet()
+
+
+def test_html_places(t):
+    """Functions with extra time, if the data have any, are a list with intervals, and open to a stack. Names are hostile."""
+    places = [{"function": "relax", "file": "/src/ocean.c", "line": 212, "last_ns": 28000000, "reference_ns": 4000000,
+               "low_ns": 20100000, "high_ns": 27900000, "samples": 1234, "stack": ["relax", NASTY, "main"]},
+              {"function": NASTY, "file": NASTY, "line": 1, "last_ns": 3000000, "reference_ns": 2000000, "low_ns": -500000,
+               "high_ns": 2500000, "samples": 40, "stack": []},
+              {"function": None, "file": None, "line": None, "last_ns": 1000000, "reference_ns": 2000000, "low_ns": None,
+               "high_ns": None, "samples": 1}]
+
+    def change(data):
+        records_of(data, "barrier")[0]["places"] = places[::-1]
+
+    page = Page(t, page_file(t, "lock", change))
+    find = "return [...document.querySelectorAll('.bars[aria-label=Functions] > details')]"
+    rows = page.run(find + ".map((e) => [e.querySelector('.name').textContent, e.querySelector('.value').textContent, "
+                           "!!e.querySelector('em')])")
+    check_equal("places", [rows[0], rows[1][1:], rows[2]],
+                [["relax() ocean.c:212", "+24.0 ms", True], ["+1.00 ms", True], ["?", "−1.00 ms", False]])
+    page.run(find + ".forEach((e) => (e.open = true))")
+    wait_for("they are open", lambda: len(page.run(find + ".map((e) => e.querySelector('.inner')).filter(Boolean)")) == 3)
+    inner = [text.replace("\u00a0", " ") for text in page.run(find + ".map((e) => e.querySelector('.inner').textContent)")]
+    check_in("relax", "Last arrivers 28.0 ms, reference threads 4.00 ms; the difference is between 20.1 ms and 27.9 ms, from 1,234 samples",
+             inner[0])
+    check_in("uncertain", "The interval includes 0", inner[1])
+    check_in("no stack", "No stack is known.", inner[2])
+    page.run(find + "[0].querySelector('details').open = true")
+    check_equal("frames", page.run(find + "[0].querySelectorAll('li').length"), 3)
+    page.filter("fn", "relax")
+    check_equal("found", page.rows("barriers-and-causes"), ["cross() late.c:479"])
+    inert(page)
+    # The records of another form: each is a record of its own.
+    def records(data):
+        data["runs"][0]["records"] += [{"type": "place", "barrier": records_of(data, "barrier")[0]["id"], **places[0]}]
+
+    page.open(page_file(t, "sleep", records))
+    check_equal("places", page.run(find + ".map((e) => e.querySelector('.name').textContent)"), ["relax() ocean.c:212"])
+    page.quiet()
+
+
+def test_html_critical_path(t):
+    """The critical path and what-if are there if the data have them, and only then."""
+    def change(data):
+        tids = [lane["thread"]["tid"] for lane in data["timeline"]["lanes"]]
+        barrier = records_of(data, "barrier")[0]["id"]
+        data["critical_path"] = {"ns": 40000000, "segments": [
+            {"tid": tids[k % 3], "from_ns": k * 4000000, "to_ns": (k + 1) * 4000000, "barrier": barrier, "function": NASTY}
+            for k in range(10)]}
+        data["what_if"] = [{"text": NASTY, "gain_ns": 4000000},
+                           {"text": "balanced", "gain_ns": 9000000, "low_ns": 7000000, "high_ns": 11000000, "detail": "As the mean."}]
+
+    page = Page(t, page_file(t, "lock"))
+    check_equal("without", page.run("return document.querySelectorAll('#critical-path, #what-if').length"), 0)
+    check_not_in("without", "critical", page.text().lower())
+    page.quiet()
+    page.open(page_file(t, "lock", change))
+    check_equal("path", len(page.rows("critical-path")), 3)
+    check_equal("what if", page.rows("what-if")[0], "balanced")
+    check_in("legend", "critical path", page.text("#timeline .legend"))
+    page.run("document.querySelector('#critical-path details').open = true")
+    wait_for("it is open", lambda: page.run("return !!document.querySelector('#critical-path button.place')"))
+    page.b.click("#critical-path button.place")
+    check_between("in view", page.view(), 3990000, 4010000)
+    inert(page)
 
 
 # --- folded stacks, and files that cannot be written ------------------------------------------------------------
@@ -606,11 +992,11 @@ def test_files(t):
     check_equal("record", t.sbt("record", "-o", tape, "--", workload("lu"), "--size", "50").rc, 0)
     for option in ("--chrome", "--html", "--folded"):
         for path, why in (("/dev/full", "No space left on device"), (t.path("no") + "/such", "No such file")):
-            result = t.sbt("report", option, path, "-o", t.path(), tape, rc=1)
+            result = t.sbt("report", "--detail", option, path, "-o", t.path(), tape, rc=1)
             check_in(f"{option} {path}", f"cannot write {path}: {why}", result.err)
             check_equal("printed once", result.err.count("cannot write"), 1)
         left = t.path()
-        check_equal("no recording", t.sbt("report", option, left, "/etc/passwd").rc, 1)
+        check_equal("no recording", t.sbt("report", "--detail", option, left, "/etc/passwd").rc, 1)
         check_equal("left behind", os.path.exists(left), False)
 
 
@@ -619,11 +1005,11 @@ def test_files(t):
 def test_markdown(t):
     """The report has the text of the text report, and its tables as Markdown tables."""
     path = t.path()
-    result = t.sbt("--markdown", "-o", path, "--", workload("lu"), "--size", "100", "--threads", "3", rc=0)
+    result = t.sbt("--markdown", "--detail", "-o", path, "--", workload("lu"), "--size", "100", "--threads", "3", rc=0)
     text = read_text(path)
     check(re.search(r"^## SBT report: .* 1 process, 100 episodes at 2 barriers$", text, re.M), text)
     check(re.search(r"^\| id \| barrier \| episodes \|.*\n(\| -+:? )+\|\n\| \\#", text, re.M), text)
-    check_in("the barrier", "| lu\\_block lu.c:", text)
+    check_in("the barrier", "| lu\\_block() lu.c:", text)
     result = t.sbt("--markdown", "--json", "-o", path, "--", "true", rc=2)
     check_in("what it says", "one of --json, --csv and --markdown", result.err)
 

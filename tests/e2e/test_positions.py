@@ -99,7 +99,7 @@ def test_recording_says_the_same(t):
         path = t.path()
         _, live, _ = run(t, way, options=("--record", path))
         out = t.path()
-        t.sbt("report", "--json", "-o", out, path)
+        t.sbt("report", "--detail", "--json", "-o", out, path)
         (read,) = Trace(t, out).processes()
         for what in ("positions", "nthreads", "efficiency", "pattern", "verdict"):
             check_equal(f"{way}: {what}", read[what], live[what])
@@ -163,6 +163,6 @@ def test_cost_above_all(t):
         for barrier in trace.barriers():
             check(not barrier["advice"] or "do not act" in barrier["advice"], f"other advice: {barrier['advice']}")
     out = t.path()
-    t.sbt("report", "--json", "-o", out, path)
+    t.sbt("report", "--detail", "--json", "-o", out, path)
     for what in ("cost_ns", "cost_share", "advice"):
         check_equal(what, Trace(t, out).process()[what], process[what])

@@ -198,7 +198,7 @@ def test_remote_data(t):
         slow = Prediction(t, path, "--machine", "distributed", "--processors", "4", "--set", "CommStartupTime=1ms")
         check(slow[4]["time_ns"] > least * times["interrupt"], (slow[4]["time_ns"], times))
         # The recording can be read again and predicted from. The markers change no number in its report.
-        result = t.sbt("report", "--json", path, rc=0)
+        result = t.sbt("report", "--detail", "--json", path, rc=0)
     # Without a recording the markers have no use, and stay nops.
     for command, there in (([], False), (["record", "-o", t.path()], True)):
         result = t.run([SBT, *command, "-v", "--", workload("sbtremote"), "grid", "2", "3"])
@@ -215,7 +215,7 @@ def test_window(t):
     phase = lambda p: next(x for x in p[1]["phases"] if x["barrier"])
     first = phase(whole)
     check_equal("episodes", first["meetings"], 40)
-    life = next(r["life_ns"] for r in map(json.loads, t.sbt("report", "--json", path).out.splitlines())
+    life = next(r["life_ns"] for r in map(json.loads, t.sbt("report", "--detail", "--json", path).out.splitlines())
                 if r["type"] == "process") / 1e9
     window = ["--from", f"{0.3 * life:.4f}", "--to", f"{0.7 * life:.4f}"]
     part = Prediction(t, path, "--processors", "1", *window)
@@ -225,7 +225,7 @@ def test_window(t):
     # others.
     check_between("time for each", some["time_ns"] / (some["meetings"] - 1) / (first["time_ns"] / 40), 0.7, 1.4)
     check(any("Only a part of the recording" in x["text"] for x in part.notes), part.notes)
-    reported = t.sbt("report", "-q", "--json", *window, path, rc=0)
+    reported = t.sbt("report", "--detail", "-q", "--json", *window, path, rc=0)
     met = sum(r["episodes"] for r in map(json.loads, reported.out.splitlines()) if r["type"] == "barrier")
     check_between("episodes in the report of it", met, some["meetings"], some["meetings"] + 2)
 
@@ -254,7 +254,7 @@ def test_alone(t):
     """The time that one thread is alone is not shorter with more processors."""
     path = record(t, [workload("gen"), "--threads", "4", "--rounds", "20", "--work", "fixed:0=2ms,1=2ms,2=2ms,3=2ms"])
     p = Prediction(t, path, "--machine", "ideal", "--processors", "1,1000")
-    ended = t.sbt("report", "--json", path).out
+    ended = t.sbt("report", "--detail", "--json", path).out
     life = next(r["life_ns"] for r in map(json.loads, ended.splitlines()) if r["type"] == "process")
     check(p[1]["time_ns"] <= 1.05 * life, (p[1]["time_ns"], life))
     alone = [sum(x["time_ns"] for x in p[n]["phases"] if x["label"] == "one thread alone") for n in (1, 1000)]
@@ -326,7 +326,7 @@ def test_recording(t):
     as_recorded = t.path()
     p = Prediction(t, path, "--machine", "distributed", "--processors", "4", "--record-to", as_recorded)
     out = t.path()
-    result = t.sbt("report", "--json", "-o", out, as_recorded, rc=0)
+    result = t.sbt("report", "--detail", "--json", "-o", out, as_recorded, rc=0)
     trace = Trace(t, out)
     check_in("command", "(predicted: 4 processors of distributed)", trace.session["command"])
     check_between("elapsed time", trace.process()["elapsed_ns"], p[4]["time_ns"] - 10, p[4]["time_ns"] + 10)

@@ -22,7 +22,12 @@ GEN = [workload("gen"), "--threads", "4", "--rounds", "60", "--work", "random:10
 
 
 def report(t, recording, *options, rc=0):
-    """Return the text that report prints."""
+    """Return the text that report --detail prints."""
+    return printed(t, recording, "--detail", *options, rc=rc)
+
+
+def printed(t, recording, *options, rc=0):
+    """Return what report prints."""
     path = t.path()
     result = t.sbt("report", "-o", path, *options, recording)
     check(result.rc == rc, f"report {options}: exit status {result.rc}, expected {rc}; {short(result.err)}")
@@ -32,7 +37,7 @@ def report(t, recording, *options, rc=0):
 
 def report_trace(t, recording, *options):
     path = t.path()
-    result = t.sbt("report", "--json", "-o", path, *options, recording, rc=0)
+    result = t.sbt("report", "--detail", "--json", "-o", path, *options, recording, rc=0)
     trace = Trace(t, path)
     trace.result = result
     return trace
@@ -50,21 +55,23 @@ def first_difference(a, b):
     return f"{a.count(chr(10))} lines live, {b.count(chr(10))} from the file"
 
 
-def check_same(t, command, *options, view=(), env=None):
-    """Compare the live output of a capture with the output from its recording, byte by byte."""
-    for form in ("--json", "--csv", None):
+def check_same(t, command, *options, view=(), env=None, short=False):
+    """Compare the live output of a capture with the output from its recording, byte by byte. @short: the first screen, too, which
+    report prints without the warnings and episodes that occurred before."""
+    for form in ("--json", "--csv", "--detail") + ((None,) if short else ()):
         recording, live = t.path(), t.path()
         forms = [form] if form else []
         t.sbt(*forms, "-o", live, "--record", recording, *options, *view, "--", *command, timeout=80,
                        env=env or clean_environment(), rc=0)
-        live, again = read_text(live), report(t, recording, *forms, *view)
+        live, again = read_text(live), printed(t, recording, *forms, *view)
         check(len(live) > 200, f"{command} {form}: nothing was printed: {live!r}")
         check(live == again, f"{command} {options} {form}: {first_difference(live, again)}")
     return recording
 
 
 def test_same_numbers(t):
-    check_same(t, GEN, view=["-W"])
+    check_same(t, GEN, view=["-W"], short=True)
+    check_same(t, GEN, short=True)
 
 
 def test_same_numbers_with_options(t):
@@ -130,9 +137,9 @@ def test_same_numbers_of_hostile_names(t):
     raw = report(t, recording, *OPTIONS, "--json").encode()
     check(not any(b < 32 and b != 10 for b in raw), "a control byte in the JSON")
     bad = os.path.join(os.fsencode(t.dir), b"r" + BAD.replace(b"/", b""))
-    check_equal("report of a file that is not there", t.sbt("report", bad).rc, 1)
+    check_equal("report of a file that is not there", t.sbt("report", "--detail", bad).rc, 1)
     write_file(bad, b"nothing")
-    result = t.sbt("report", bad, rc=1)
+    result = t.sbt("report", "--detail", bad, rc=1)
     harmless("stderr", result.stderr)
 
 
@@ -148,7 +155,7 @@ def test_read_without_rights(t):
     check_in("names", "gen", whole)
     os.chmod(t.dir, 0o755)
     os.chmod(recording, 0o444)
-    unprivileged = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all", sbt, "report", "-W"]
+    unprivileged = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all", sbt, "report", "--detail", "-W"]
     result = t.run([*unprivileged, recording])
     t.no_crash(result)
     check_equal(f"status and stderr of {unprivileged}", (result.rc, result.err), (0, ""))
@@ -175,15 +182,14 @@ def test_exec_at_once(t):
 
 
 def test_usage(t):
-    for args, why in ((["record", "--", "true"], "-o FILE is missing"),
-                      (["record", "--json", "-o", t.path(), "--", "true"], "record has no option --json"),
+    for args, why in ((["record", "--json", "-o", t.path(), "--", "true"], "record has no option --json"),
                       (["report"], "no recording is given"),
                       (["report", "--from", "x", "a"], "number of seconds"),
                       (["report", "--from", "2", "--to", "1", "a"], "--to is not after"),
                       (["report", "-p", "1", "a"], "report has no option -p"), (["report", "--thread", "-1", "a"], "--thread")):
         result = t.sbt(*args, rc=2)
         check_in(f"{args}", why, result.err)
-    help_text = t.sbt("report", "--help")
+    help_text = t.sbt("report", "--detail", "--help")
     check_equal("help", (help_text.rc, help_text.err), (0, ""))
     check(all(len(line) <= 100 for line in help_text.out.split("\n")), "--help is wider than 100 columns")
 
@@ -216,7 +222,7 @@ def test_cut_anywhere(t):
     for cut in range(16, len(data), max(1, len(data) // 60)):
         path = t.path()
         write_file(path, data[:cut])
-        result = t.sbt("report", "-q", path)
+        result = t.sbt("report", "--detail", "-q", path)
         check(result.rc in (0, 1), f"cut at {cut}: {result.rc}")
         check(re.search("cut short|damaged|not a recording", result.err), f"cut at {cut}: {result.err}")
         seen.add(result.rc)
@@ -319,7 +325,7 @@ def test_rows_of_episodes(t):
                 [(e["phase"], [x for x in e["threads"] if x["tid"] == tid]) for e in told(whole)])
     check_equal("of how many", [e["participants"] for e in told(part)], [e["participants"] for e in told(whole)])
     check_equal("of no thread", told(report_trace(t, recording, *view, "--thread", "1")), [])
-    t.sbt("report", "--csv", "-o", table, *view, "--site", "lu_block", recording)
+    t.sbt("report", "--detail", "--csv", "-o", table, *view, "--site", "lu_block", recording)
     rows = [row for row in read_text(table).splitlines() if row.startswith("episode,")]
     check(any(ids["lu_block"] in row for row in rows), "no episodes in the table")
     check(not any(ids["run"] in row for row in rows), "another barrier's in the table")
@@ -348,7 +354,7 @@ def test_ranks_recorded_separately(t):
                     f"{workload('gen_openmpi')} --rounds 80 --work random:10us:1ms:3 --work-by sleep"],
                    env=clean_environment(**ENVIRONMENT), timeout=60, rc=0)
     path = t.path()
-    both = t.sbt("report", "--json", "-o", path, "-W", name + ".0", name + ".1", rc=0)
+    both = t.sbt("report", "--detail", "--json", "-o", path, "-W", name + ".0", name + ".1", rc=0)
     found = re.search(r"rank\.1: its clock is aligned with that of \S+rank\.0 by (\d+) shared episodes, to within "
                       r"([0-9.]+) us", both.err)
     check(found and int(found[1]) >= 80 and float(found[2]) < 2000, both.err)
@@ -357,16 +363,16 @@ def test_ranks_recorded_separately(t):
     check_equal("sites", [(b["participants"], b["incomplete"]) for b in barriers], [(2, 0)])
     # The other order of recordings, with the other clock, gives the same episodes. A window refers to the printed times.
     path = t.path()
-    check_equal("status", t.sbt("report", "--json", "-o", path, "-W", name + ".1", name + ".0").rc, 0)
+    check_equal("status", t.sbt("report", "--detail", "--json", "-o", path, "-W", name + ".1", name + ".0").rc, 0)
     other = Trace(t, path)
     check_equal("the other way", [(b["episodes"], b["participants"], b["incomplete"]) for b in other.barriers()],
                 [(b["episodes"], b["participants"], b["incomplete"]) for b in trace.barriers()])
     times = [e["t_ns"] / 1e9 for e in told(other)]
     path = t.path()
-    t.sbt("report", "--json", "-o", path, "-W", "--from", f"{times[30] - 1e-5:.7f}", "--to", f"{times[60] + 1e-5:.7f}",
+    t.sbt("report", "--detail", "--json", "-o", path, "-W", "--from", f"{times[30] - 1e-5:.7f}", "--to", f"{times[60] + 1e-5:.7f}",
           name + ".1", name + ".0")
     check_between("in the window", Trace(t, path).end["episodes"], 27, 32)
-    twice = t.sbt("report", name + ".0", name + ".1", name + ".0", rc=1)
+    twice = t.sbt("report", "--detail", name + ".0", name + ".1", name + ".0", rc=1)
     check_in("twice", "the same recording", twice.err)
     alone = report_trace(t, name + ".0")
     check_equal("one alone", {b["participants"] for b in alone.barriers()}, {1})
@@ -395,10 +401,10 @@ def test_beyond_the_end(t):
     data = read_bytes(recording)
     path = t.path()
     write_file(path, data[:len(data) * 5 // 8])
-    result = t.sbt("report", path)
+    result = t.sbt("report", "--detail", path)
     check(result.rc == 1 or "episodes" in result.out, f"{result.rc} {result.err}")
     check("0 ns traced" not in result.out, result.out)
-    check_in("--site", "no barrier matches --site", t.sbt("report", "--site", "nosuch", recording).err)
+    check_in("--site", "no barrier matches --site", t.sbt("report", "--detail", "--site", "nosuch", recording).err)
 
 
 @paired
@@ -522,7 +528,7 @@ def test_command_that_cannot_be_run(t):
         write_file(old, b"old")
         for options in (["record", "-o"], ["-q", "-o", "/dev/null", "--record"], ["record", "--delay", "0.3", "-o"]):
             for path in (old, new):
-                result = t.sbt(*options, path, "--", command, rc=1)
+                result = t.sbt(*options, path, "--", command, rc=127 if command == "no-such-command" else 126)
                 check_in("stderr", why, result.err)
         check(not os.path.exists(new), f"{command}: a recording was left")
         check_equal(f"{command}: what was there", read_bytes(old), b"old")

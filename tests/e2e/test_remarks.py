@@ -77,7 +77,7 @@ def check_everywhere(t, command, kind):
     for _, _, sentence in found:
         check_equal(f"on stderr: {sentence}", trace.result.err.count(sentence), 1)
     for form in ("--json", "--csv", None):
-        t.sbt("report", *([form] if form else []), "-o", report, recording, rc=0)
+        t.sbt("report", "--detail", *([form] if form else []), "-o", report, recording, rc=0)
         if form == "--json":
             check_equal("remarks from the recording", remarks(Trace(t, report).records), found)
         elif form == "--csv":
@@ -150,7 +150,7 @@ def test_processes_made(t):
 def test_page(t):
     recording, found = check_everywhere(t, SPUN, "spinning_code")
     page = t.path("page.html")
-    check_equal("report", t.sbt("report", "--html", page, recording).rc, 0)
+    check_equal("report", t.sbt("report", "--detail", "--html", page, recording).rc, 0)
     text = read_text(page)
     for _, _, sentence in found:
         check_in("page", sentence, text)
@@ -166,11 +166,11 @@ def test_page(t):
 def test_printed_once(t):
     """If the report goes to stderr, or is text on stdout, a remark is not printed separately as well."""
     for command, words in ((FLAGS, "called no barrier"), (HANDED, "a candidate only")):
-        result = t.sbt("--", *command, rc=0)
+        result = t.sbt("--detail", "--", *command, rc=0)
         check_equal("stderr", flat(result.err).count(words), 1)
         check_in("stderr", HEAD, result.err)
     path = t.path()
-    result = t.sbt("-o", path, "--", *SPUN)
+    result = t.sbt("--detail", "-o", path, "--", *SPUN)
     check_equal("stderr", result.err.count("called no barrier"), 1)
     check_in("report", HEAD, read_text(path))
 
@@ -180,7 +180,7 @@ def test_record_alone(t):
     path = t.path()
     result = t.sbt("record", "-o", path, "--", *SPUN)
     check_in("stderr", "called no barrier", result.err)
-    result = t.sbt("report", path)
+    result = t.sbt("report", "--detail", path)
     check_in("report", "called no barrier", flat(result.out))
     check_not_in("stderr", "called no barrier", result.err)
 
@@ -229,10 +229,10 @@ def test_what_was_asked_for(t):
         check(any(k == kind and words in s for k, s in found), f"no remark on {words}: {found}")
     path = t.path()
     check_equal("record", t.sbt("record", "-o", path, "--", *gen).rc, 0)
-    result = t.sbt("report", "-w", "no_such_place", path)
+    result = t.sbt("report", "--detail", "-w", "no_such_place", path)
     check_in("report", "no_such_place", result.out)
     check_not_in("stderr", "no_such_place", result.err)
-    result = t.sbt("report", "--json", "-w", "no_such_place", path)
+    result = t.sbt("report", "--detail", "--json", "-w", "no_such_place", path)
     check_equal("remarks", [r["kind"] for r in map(json.loads, result.out.splitlines()) if r["type"] == "remark"], ["unmet"])
 
 

@@ -11,7 +11,7 @@ import statistics
 import subprocess
 
 from harness import (SBT, alone, check, check_all_in, check_between, check_equal, check_in, check_none_in,
-                     check_not_in, clean_environment, paired, read_csv, schema, source_lines, validate_one, wait_for,
+                     check_not_in, clean_environment, paired, read_csv, read_text, schema, source_lines, validate_one, wait_for,
                      workload)
 
 SHARED = True
@@ -219,10 +219,26 @@ def test_text_report(t):
     check(re.search(r"^SBT report: .* traced, 1 process, 60 episodes at 2 barriers$", text, re.M),
           text[:1500])
     for word in ("BARRIERS, most lost time first", "PHASES", "EFFICIENCY of gen", "LB ", "SerE ",
-                 "TE ", "LOST", "Nothing lost: 240 records produced, 240 consumed.",
-                 "COST OF TRACING", "site_0 gen.c:", "site_1 gen.c:", "gen-2"):
+                 "TE ", "LOST", "No record lost: 240 produced, 240 consumed.",
+                 "COST OF TRACING", "site_0() gen.c:", "site_1() gen.c:", "gen-2"):
         check_in("the report", word, text)
     check_equal("lines past column 120", [x for x in text.splitlines() if len(x) > 120], [])
+
+
+def test_first_screen(t):
+    """Without --detail, the report has one screen and no banner. It names the late thread, the reason and the advice."""
+    def printed(*options, **env):
+        path = t.path()
+        t.sbt("-o", path, *options, "--", workload("gen"), "--threads", "4", "--rounds", "60", "--sites", "2", "--work",
+              "fixed:0=100us,1=200us,2=2ms,3=400us", "--work-by", "sleep", env=clean_environment(**env), rc=0)
+        return read_text(path)
+    text = printed()
+    check(len(text.splitlines()) <= 25, text)
+    check(text.startswith("SBT report: gen, 4 threads"), text)
+    check_all_in("the first screen", ("1. Phase from site_", "gain up to ", "Thread 2 (tid ", "slept", "   -> ", "Efficiency ",
+                                      "BARRIERS by lost time", "--detail"), text)
+    for options, env, banner in (((), {"SBT_OPTIONS": "1"}, True), (["-v"], {}, True), (["-v"], {"SBT_OPTIONS": "0"}, False)):
+        check_equal(f"a banner with {options} {env}", printed(*options, **env).startswith("SBT options"), banner)
 
 
 @alone
@@ -234,8 +250,8 @@ def test_high_cost_is_reported(t):
     # On a slow machine the threads take longer from one barrier to the next, although they have no work.
     path = t.path()
     t.run([SBT, "record", "-o", path, "--", workload("gen"), "--threads", "2", "--rounds", "20000"])
-    text = t.run([SBT, "report", path]).out
-    rows = [json.loads(line) for line in t.run([SBT, "report", "--json", path]).out.splitlines()]
+    text = t.run([SBT, "report", "--detail", path]).out
+    rows = [json.loads(line) for line in t.run([SBT, "report", "--detail", "--json", path]).out.splitlines()]
     (gen,) = [r for r in rows if r["type"] == "process"]
     short = "Its threads work less than 5 µs between barriers." in text[text.index("COST OF TRACING"):]
     check_equal("short phases are reported", short, gen["outside_ns"] // 5000 < gen["crossings"])
@@ -249,7 +265,7 @@ def on_a_terminal(t, env):
     gen = t.gen("--threads", "2", "--rounds", "30", wait=True)
     master, slave = pty.openpty()
     t.at_end(os.close, master)
-    p = t.start([SBT, "--warn-time", "0", "-p", str(gen.pid)], stdout=slave, env=env)
+    p = t.start([SBT, "--detail", "--warn-time", "0", "-p", str(gen.pid)], stdout=slave, env=env)
     os.close(slave)
     os.set_blocking(master, False)
     data = b""

@@ -312,7 +312,7 @@ def test_late_in_text(t):
     time.sleep(0.5)
     record.signal(signal.SIGCONT)
     record.wait(20)
-    text = " ".join(t.run([SBT, "report", tape]).out.split())
+    text = " ".join(t.run([SBT, "report", "--detail", tape]).out.split())
     check_in("report of a recording", "Its first crossings were not recorded", text)
 
 

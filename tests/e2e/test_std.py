@@ -4,8 +4,10 @@
 in programs."""
 
 import collections
+import json
 import os
 import re
+import shutil
 import subprocess
 
 from harness import (WORKLOADS, Skip, check, check_between, check_equal, check_in, check_last, check_not_in,
@@ -93,6 +95,16 @@ def test_split_work(t):
                         [(b["episodes"], b["incomplete"]) for b in trace.barriers(family="std")], [(30, 0)])
 
 
+def test_split_site(t):
+    """Without optimisation, the wait after arrive() is a function of the C++ library: the call site is the program's."""
+    for name in SPLITS:
+        for kind, functions in (("barrier", {"meet_split"}), ("mixed", {"meet_split", "meet_at_once"})):
+            trace, _ = split(t, name, kind, 3, 2)
+            (barrier,) = trace.barriers(family="std")
+            check_equal(f"{name} {kind}: functions", {c["function"].split("(")[0] for c in barrier["callsites"]}, functions)
+            check_equal(f"{name} {kind}: file", {os.path.basename(c["file"]) for c in barrier["callsites"]}, {"std_split.cc"})
+
+
 def test_split_latch(t):
     """The same with count_down(), work, wait()."""
     for name in SPLITS:
@@ -117,6 +129,47 @@ def test_countdown(t):
         check_equal(f"{name}: releases",
                     collections.Counter((e["state"], len(e["threads"]), "others" in e["why"])
                                         for e in trace.all("episode")), {("incomplete", 1, True): 50})
+
+
+LIBCXX = [name for name in ("gen_std-libcxx-O0", "gen_std-libcxx") if os.path.exists(os.path.join(WORKLOADS, name))]
+
+
+def test_libcxx(t):
+    """With LLVM's library, arrive_and_wait() is a function up to -O2, so each arrival is seen."""
+    if not LIBCXX:
+        raise Skip("no libc++ here")
+    for name in LIBCXX:
+        for kind in ("barrier", "completion") + (("latch",) if "-O0" in name else ()):
+            trace, result = std_gen(t, name, kind)
+            all_found(trace, result, f"{name} {kind}")
+            check_last(result, f"{name} {kind}: the wrong thread was last")
+            check_equal(f"{name} {kind}: nothing is wrong with any", why(trace), {"": 100})
+
+
+LATCH_LIBCXX = """
+#include <latch>
+#include <thread>
+
+int main()
+{
+	std::latch all(2);
+	std::thread other([&] { all.arrive_and_wait(); });
+
+	all.arrive_and_wait();
+	other.join();
+}
+"""
+
+
+@shared
+def test_libcxx_inlined(t):
+    """A program that inlines them is reported as one that may have barriers."""
+    if not LIBCXX:
+        raise Skip("no libc++ here")
+    source, binary = t.path() + ".cc", t.path()
+    write_file(source, LATCH_LIBCXX)
+    subprocess.run(["clang++", "-stdlib=libc++", "-std=c++20", "-O3", "-pthread", "-o", binary, source], check=True)
+    check_in("list", "inlines std::barrier, std::latch", " ".join(t.sbt("list", binary).out.split()))
 
 
 def ways(t, name, way):
@@ -218,6 +271,35 @@ def test_site_is_the_users(t):
     check_not_in("function", "std::", barrier["function"])
 
 
+TEAMS = ("std_teams-O0", "std_teams")
+
+
+def team_site(t, name, way):
+    """Return the only barrier of the run: family, function, base name of its file, episodes."""
+    trace = t.trace([workload(name), way]).nothing_lost()
+    check_equal("its output", trace.result.out, "rounds=20\n")
+    (b,) = trace.barriers()
+    check_equal(f"{name} {way}: incomplete", b["incomplete"], 0)
+    return b["family"], b["function"], os.path.basename(b["file"]), b["episodes"]
+
+
+def test_joined_by_library(t):
+    """Threads that the library joins: the call site is in the program, not in a header or in libc."""
+    for name in TEAMS:
+        for way in ("scope", "clear", "async"):
+            family, function, file, episodes = team_site(t, name, way)
+            check_in(f"{name} {way}: function", way, function)
+            check_equal(f"{name} {way}: family, file, episodes", (family, file, episodes),
+                        ("forkjoin", "std_teams.cc", 20))
+
+
+def test_wait_with_limit(t):
+    """A barrier on a condition variable, with wait_for() and a predicate."""
+    for name in TEAMS:
+        family, _, file, episodes = team_site(t, name, "limit")
+        check_equal(f"{name}: family, file, episodes", (family, file, episodes), ("cond", "std_teams.cc", 20))
+
+
 @shared
 def test_list(t):
     found, _ = places(t, workload("gen_std"))
@@ -272,3 +354,202 @@ def test_put_in_line(t):
     check_equal("episodes, incomplete, participants",
                 [(b["episodes"], b["incomplete"], b["participants"]) for b in trace.barriers(family="std")], [(50, 0, 3)])
     check_not_in("stderr", "may be missing", trace.result.err)
+
+
+AHEAD = """#include <barrier>
+#include <thread>
+#include <vector>
+#include <cstdlib>
+#include <unistd.h>
+int main(int, char **argv)
+{
+	int n = atoi(argv[1]);
+	std::barrier<> b(n);
+	std::vector<std::thread> v;
+	for (int t = 0; t < n; t++)
+		v.emplace_back([&b, t] {
+			for (int i = 0; i < 50; i++) {
+				if (!t)
+					usleep(3000);
+				auto token = b.arrive();
+				if (!t)
+					usleep(3000);
+				b.wait(std::move(token));
+			}
+		});
+	for (auto &t : v)
+		t.join();
+}
+"""
+
+
+def test_others_ahead(t):
+    """When the last arriver begins its wait, the others have already arrived in the next phase."""
+    source = t.path("ahead.cpp")
+    write_file(source, AHEAD)
+    for number, build in enumerate((["g++", "-O2"], ["g++", "-O3"], ["clang++", "-O2"])):
+        if not shutil.which(build[0]):
+            continue
+        binary = t.path(f"ahead-{number}")
+        subprocess.run([*build, "-std=c++20", "-g", "-pthread", "-o", binary, source], check=True)
+        for threads in (2, 4):
+            trace = t.trace([binary, str(threads)], "-W")
+            trace.nothing_lost()
+            end = trace.all("end")[0]
+            check_equal(f"{build}, {threads} threads: episodes, incomplete, crossings",
+                        (end["episodes"], end["incomplete"], end["crossings"]), (50, 0, 50 * threads))
+
+
+# --- the names of lambdas -----------------------------------------------------------------------------------
+
+LAMBDA = """#include <barrier>
+#include <thread>
+#include <vector>
+int main()
+{
+	std::barrier step(2);
+	std::vector<std::jthread> team;
+	for (int t = 0; t < 2; t++)
+		team.emplace_back([&, t] {
+			for (int s = 0; s < 40; s++) {
+				volatile double x = 1;
+				for (int i = 0; i < (t ? 900000 : 300000); i++)
+					x = x * 0.999 + 1;
+				step.arrive_and_wait(); /* HERE */
+			}
+		});
+	team.clear();
+	return 0;
+}
+"""
+
+FUTURES = """#include <barrier>
+#include <future>
+#include <functional>
+namespace sim { namespace {
+struct Solver {
+	std::barrier<> meet{2};
+	void solve()
+	{
+		auto part = [this](auto t) {
+			for (int s = 0; s < 40; s++) {
+				volatile double x = 1;
+				for (int i = 0; i < (t ? 900000 : 300000); i++)
+					x = x * 0.999 + 1;
+				meet.arrive_and_wait(); /* HERE */
+			}
+		};
+		auto one = std::async(std::launch::async, part, 0), two = std::async(std::launch::async, part, 1);
+		one.get();
+		two.get();
+	}
+};
+} }
+int main()
+{
+	sim::Solver().solve();
+	return 0;
+}
+"""
+
+FUNCTOR = """#include <barrier>
+#include <thread>
+struct Worker {
+	std::barrier<> &meet;
+	int t;
+	void operator()()
+	{
+		for (int s = 0; s < 40; s++) {
+			volatile double x = 1;
+			for (int i = 0; i < (t ? 900000 : 300000); i++)
+				x = x * 0.999 + 1;
+			meet.arrive_and_wait(); /* HERE */
+		}
+	}
+};
+int main()
+{
+	std::barrier<> meet(2);
+	std::thread one(Worker{meet, 0}), two(Worker{meet, 1});
+	one.join();
+	two.join();
+	return 0;
+}
+"""
+
+NAMED = {"lambda": (LAMBDA, "main::{lambda}"),
+         "futures": (FUTURES, "sim::(anonymous namespace)::Solver::solve::{lambda}"),
+         "functor": (FUNCTOR, "Worker::operator()")}
+COMPILERS = [["g++", "-O0"], ["g++", "-O2"], ["g++", "-O3"], ["clang++", "-O2"]]
+
+
+def line_of(text, mark):
+    return text[:text.index(mark)].count("\n") + 1
+
+
+def check_names(t, binary, name, function):
+    """The barrier, the work and the stacks have the function's own name, not that of the library's code around it."""
+    recording, stacks, out = t.path(), t.path(), t.path()
+    t.sbt("record", "-o", recording, "--", binary, rc=0)
+    shown = t.sbt("report", "--no-pager", recording, rc=0).out
+    t.sbt("report", "--folded-stacks", stacks, "--json", "-o", out, recording, rc=0)
+    with open(out, encoding="utf-8") as f:
+        objects = [json.loads(line) for line in f]
+    (barrier,) = [o for o in objects if o["type"] == "barrier" and o["family"] == "std"]
+    check_equal(f"{name}: call sites", {(c["function"].removesuffix("()"), c["line"], c["inlined"])
+                                        for c in barrier["callsites"]},
+                {(function, line_of(NAMED[name][0], "/* HERE */"), None)})
+    check_in(f"{name}: label", function.replace("()", "") + " ", barrier["label"].replace("()", ""))
+    check_not_in(f"{name}: label", " in ", barrier["label"])
+    # Few samples may show no place.
+    places = [o["function"].removesuffix("()") for o in objects if o["type"] == "place" and o["kind"] == "work"]
+    check_in(f"{name}: place", places[:1], ([], [function]))
+    with open(stacks, encoding="utf-8") as f:
+        frames = {frame.removesuffix("()") for line in f for frame in line.rsplit(" ", 1)[0].split(";")[2:]}
+    check_in(f"{name}: stacks", function, frames)
+    for word in ("_M_", "__invoke", " operator()"):
+        check_not_in(f"{name}: report", word, shown)
+
+
+def each_build(t, name):
+    text, function = NAMED[name]
+    source = t.path(f"{name}.cc")
+    write_file(source, text)
+    for compiler, level in COMPILERS:
+        if not shutil.which(compiler):
+            continue
+        binary = t.path(f"{name}-{compiler}{level}")
+        subprocess.run([compiler, "-std=c++20", level, "-g", "-pthread", "-o", binary, source], check=True)
+        check_names(t, binary, name, function)
+
+
+def test_name_of_lambda(t):
+    """The function of a thread is shown as the lambda of its function."""
+    each_build(t, "lambda")
+
+
+def test_name_of_generic_lambda(t):
+    """So is a generic lambda in a local class's function, run by std::async()."""
+    each_build(t, "futures")
+
+
+def test_name_of_functor(t):
+    each_build(t, "functor")
+
+
+def test_names_in_a_library(t):
+    """The same in a stripped shared library with a debug file."""
+    # The child that reads the debug file has no privileges.
+    os.chmod(t.dir, 0o755)
+    main = t.path("main.cc")
+    write_file(main, "int run();\nint main()\n{\n\treturn run();\n}\n")
+    for name, (text, function) in NAMED.items():
+        source, library, binary = t.path(f"{name}.cc"), t.path(f"lib{name}.so"), t.path(f"{name}-library")
+        write_file(source, text)
+        subprocess.run(["g++", "-std=c++20", "-O2", "-g", "-fPIC", "-shared", "-pthread", "-Dmain=run", "-o", library,
+                        source], check=True)
+        subprocess.run(["objcopy", "--only-keep-debug", library, library + ".debug"], check=True)
+        subprocess.run(["strip", library], check=True)
+        subprocess.run(["objcopy", "--add-gnu-debuglink=" + library + ".debug", library], check=True)
+        subprocess.run(["g++", "-o", binary, main, library, "-pthread"], check=True)
+        check_names(t, binary, name, function.replace("main::", "run::"))

@@ -24,7 +24,7 @@ def record(t, *options, **environment):
 
 def json_report(t, recording):
     path = t.path()
-    check_equal("status", t.sbt("report", "--json", "-o", path, recording).rc, 0)
+    check_equal("status", t.sbt("report", "--detail", "--json", "-o", path, recording).rc, 0)
     return Trace(t, path)
 
 
@@ -42,7 +42,7 @@ def flat(record, prefix=""):
 
 def as_table_agrees(t, recording, trace):
     """Check that each number of a process and of a barrier has the same name and value in the table."""
-    lines = list(csv.DictReader(io.StringIO(t.sbt("report", "--csv", recording).out)))
+    lines = list(csv.DictReader(io.StringIO(t.sbt("report", "--detail", "--csv", recording).out)))
     held = 0
     for kind, of in (("process", trace.processes()), ("barrier", trace.barriers())):
         table = [line for line in lines if line["type"] == kind]
@@ -65,7 +65,7 @@ def near(what, text, value):
 
 
 def text_agrees(t, recording, trace):
-    text = t.sbt("report", recording).out
+    text = t.sbt("report", "--detail", recording).out
     flowing = re.sub(r"-\n +", "-", text)
     flowing = re.sub(r"\n +(?=\S)", " ", flowing)
     (process,) = trace.processes()
@@ -75,15 +75,18 @@ def text_agrees(t, recording, trace):
     if found:
         near("the answer", found[1], process["wait_share"])
         check_in("the answer", found[0], process["verdict"])
-    found = re.search(r"PE ([\d.]+) = LB ([\d.]+) × SerE ([\d.]+) × TE ([\d.]+): (<?[\d.]+) % of thread time is lost "
-                      r"to static imbalance, (<?[\d.]+) % to rotating imbalance(?: \([a-z ]+\))?, (<?[\d.]+) % to barrier overhead",
-                      flowing)
-    check(found, flowing[:2000])
     spent = process["efficiency"]
+    for short, name, lost in (("LB", "load_balance", "lost_static"), ("SerE", "serialisation", "lost_rotating"),
+                              ("TE", "transfer", "lost_transfer"), ("PE", "parallel", None)):
+        (line,) = re.findall(rf"^  {short} +(\d\.\d\d)  (?:[a-z ]+: (<?[\d.]+) % lost to|parallel efficiency)", text, re.M)
+        check_between(name, float(line[0]), spent[name] - 0.0051, spent[name] + 0.0051)
+        if lost:
+            near(lost, line[1], process[lost])
+    # The first screen has the same figures.
+    found = re.search(r"^Efficiency ([\d.]+)(?: \(1: no loss\)| of 1)? = load balance ([\d.]+) × serialisation ([\d.]+) × transfer ([\d.]+)$",
+                      t.sbt("report", recording).out, re.M)
     for i, name in enumerate(("parallel", "load_balance", "serialisation", "transfer"), 1):
         check_between(name, float(found[i]), spent[name] - 0.0051, spent[name] + 0.0051)
-    for i, name in enumerate(("lost_static", "lost_rotating", "lost_transfer"), 5):
-        near(name, found[i], process[name])
     check_between("what PE lacks", process["lost_static"] + process["lost_rotating"] + process["lost_transfer"],
                   1 - spent["parallel"] - 1e-4, 1 - spent["parallel"] + 1e-4)
     table = text[text.index("BARRIERS"):]
@@ -105,7 +108,7 @@ def text_agrees(t, recording, trace):
 
 def page_agrees(t, recording, trace):
     page = t.path()
-    check_equal("status", t.sbt("report", "--html", page, recording).rc, 0)
+    check_equal("status", t.sbt("report", "--detail", "--html", page, recording).rc, 0)
     text = read_text(page)
     records = [json.loads(line.lstrip(",")) for line in text.splitlines()
                if re.match(r',?\{"type":"(process|barrier)"', line)]

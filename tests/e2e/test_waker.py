@@ -127,10 +127,10 @@ def test_all_formats_and_recordings(t):
     result = t.sbt("record", "-o", path, *command)
     sentence = expected("pipe", "no-cpu", tids_by_name(result.out))
     for form in ([], ["--json"], ["--csv"]):
-        text = " ".join(t.sbt("report", *form, path).out.split())
+        text = " ".join(t.sbt("report", "--detail", *form, path).out.split())
         check(re.search(sentence, text), f"{form}: {sentence!r} is not in {text[:2000]}")
         check_in(f"advice {form}", ADVICE["no-cpu"], text)
-    t.sbt("report", "--html", page, path)
+    t.sbt("report", "--detail", "--html", page, path)
     check(re.search(sentence, read_text(page)), "not on the page")
 
 

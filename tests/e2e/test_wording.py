@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The sbt-trace authors
 """Sentences of reports are complete: long or mangled names, numbers and their units, and negative parts of a cause."""
 
+import os
 import re
 
 from harness import check, check_equal, check_in, check_not_in, workload
@@ -47,7 +48,7 @@ def test_long_names(t):
     check_in("label", "synchronise_before_the_next_iteration", method["label"])
     check_in("function", "synchronise_before_the_next_iteration", method["function"])
     headline = trace.process()["verdict"]
-    check(LONG not in headline or "all_at_once long_names.cc" in headline, headline)
+    check(LONG not in headline or "all_at_once() long_names.cc" in headline, headline)
 
 
 def test_rust_names(t):
@@ -66,3 +67,27 @@ def test_quantities(t):
     for command in ([workload("late"), "lock", "--threads", "3", "--rounds", "20", "--base", "1ms", "--extra", "3ms"],
                     [workload("late"), "sleep", "--threads", "2", "--rounds", "20", "--base", "1ms", "--extra", "2ms"]):
         check_report(t, command)
+
+
+SCRIPT = """
+import threading
+barrier = threading.Barrier(2)
+def run():
+    for _ in range(20): barrier.wait()
+threads = [threading.Thread(target=run) for _ in range(2)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+"""
+
+
+def test_script(t):
+    """The headline names the script that an interpreter runs, and no code of the command line."""
+    script = t.path("rounds.py")
+    with open(script, "w", encoding="utf-8") as f:
+        f.write(SCRIPT)
+    name = " " + os.path.basename(script)
+    for words, named in (([script], name), (["-W", "ignore", "-u", script, "7"], name), (["-c", SCRIPT], "")):
+        path = t.path()
+        t.sbt("record", "-o", path, "--", "/usr/bin/python3", *words, rc=0)
+        headline = t.sbt("report", path, rc=0).out.splitlines()[0]
+        check(re.match(rf"SBT report: python3[\d.]*{re.escape(named)}, 2 threads, ", headline), headline)

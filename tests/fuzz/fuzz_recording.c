@@ -4,7 +4,8 @@
 // fuzz-sources: user/hang/hang.c user/hang/hang_fill.c user/hang/hang_graph.c user/hang/hang_need.c
 // fuzz-sources: user/hang/hang_text.c user/predict/*.c user/compare/*.c
 // fuzz-sources: user/model/*.c user/base/function_name.c user/base/grow.c user/base/hash.c
-// fuzz-sources: user/base/remark.c user/base/text.c user/base/progress.c user/sites/family.c
+// fuzz-sources: user/base/remark.c user/base/text.c user/base/progress.c user/base/output.c
+// fuzz-sources: user/sites/family.c
 // fuzz-sources: user/target/proc.c
 // fuzz-sources: tests/fuzz/mutate_recording.c
 // fuzz-libs: -l:libzstd.a -lz -lm
@@ -74,12 +75,16 @@ static const struct options ways[WAYS] = {
 
 static int report_as(const char *path, enum emit_format format, bool drawn, int way, FILE *out)
 {
-	const struct pictures_paths nowhere = { "/dev/null", "/dev/null", "/dev/null" };
+	const struct pictures_paths nowhere = { .chrome = "/dev/null",
+						.html = "/dev/null",
+						.folded = "/dev/null",
+						.folded_stacks = "/dev/null",
+						.folded_late = "/dev/null" };
 	struct pictures *pictures = NULL;
 	struct replay_options ro = { .options = &ways[way],
 				     .from_ns = way == WINDOW ? 2000000 : 0,
 				     .to_ns = way == WINDOW ? 9000000 : UINT64_MAX };
-	struct emit_options emit = { .format = format, .verbose = true };
+	struct emit_options emit = { .format = format, .verbose = true, .detail = way != WINDOW };
 	struct observer_output shown;
 	struct report report;
 	struct emit *e;

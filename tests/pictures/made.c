@@ -29,10 +29,12 @@ static const struct site_name *env_site(void *ctx, uint32_t site)
 						    { "second", "a.c", 22, 0 },
 						    { HOSTILE, HOSTILE, 11, 0 },
 						    { HOSTILE "2", HOSTILE, 22, 0 } };
-	static const struct site_name names[] = { { 1, &frames[0], "/a", 1, NULL, NULL, NULL, 0 },
-						  { 1, &frames[1], "/a", 2, NULL, NULL, NULL, 0 },
-						  { 1, &frames[2], "/a", 1, NULL, NULL, NULL, 0 },
-						  { 1, &frames[3], "/a", 2, NULL, NULL, NULL, 0 } };
+	static const struct site_name names[] = {
+		{ 1, &frames[0], "/a", 1, NULL, NULL, NULL, false, 0 },
+		{ 1, &frames[1], "/a", 2, NULL, NULL, NULL, false, 0 },
+		{ 1, &frames[2], "/a", 1, NULL, NULL, NULL, false, 0 },
+		{ 1, &frames[3], "/a", 2, NULL, NULL, NULL, false, 0 },
+	};
 
 	(void)ctx;
 	return &names[site + (hostile ? 2 : 0)];
@@ -128,7 +130,7 @@ int main(int argc, char **argv)
 		{ 1, 4000000, 1 }, { 2, 2000000, 2 }, { 4, 1100000, 3.6 }, { 8, 700000, 5.7 }
 	};
 	const struct model_ops ops = { .episode = episode };
-	struct html_options options = { .start_ns = 1000 };
+	struct html_options options = { .start_ns = 1000, .env = &env };
 	struct html_curve curves[] = { { "measured", false, 3, measured },
 				       { "predicted", true, 4, predicted } };
 	struct html_run other = { .name = "the same again" };

@@ -5,6 +5,7 @@
  * named. If a thread is late for no particular reason, no cause is named.
  */
 #include "test_analyse_util.h"
+#include "analyse/places.h"
 
 DEFINE_CLEANUP_PTR(arena_free, struct arena *)
 
@@ -31,17 +32,13 @@ static const struct site_name names[] = {
 	{ 1, &frames[2], "/usr/bin/a", 0x300, .build_id = NULL },
 };
 
-#define POLLING	 78 /* the stack of epoll_wait() in the C library */
 #define WAITING	 79 /* the stack of pthread_cond_wait() */
 #define NAMELESS 80 /* a stack without a name */
+#define CRUNCH	 82 /* a position in Python code */
 #define STRIPPED 81 /* the stack of a sleep in a library without symbols, called by main() */
 
 static const struct site_name *site(void *ctx, uint32_t n)
 {
-	static const struct site_frame frame = { "__epoll_wait", NULL, 0, 0 };
-	static const struct site_name polling = { 1, &frame, "/lib/libc.so.6", 0x10,
-						  .build_id = NULL };
-
 	static const struct site_frame cond_frame = { "pthread_cond_wait", NULL, 0, 0 };
 	static const struct site_name waiting[2] = {
 		{ 1, &cond_frame, "/lib/libc.so.6", 0x20, .build_id = NULL },
@@ -51,8 +48,12 @@ static const struct site_name *site(void *ctx, uint32_t n)
 	static const struct site_name stripped = { 0, NULL, "/opt/libfast.so.2", 0x40,
 						   .build_id = NULL };
 
-	if (n == 3)
-		return &polling;
+	static const struct site_frame crunch_frame = { "crunch", "/home/a/x.py", 12, 0 };
+	static const struct site_name crunch = { 1, &crunch_frame, "/usr/bin/python3", 0,
+						 .build_id = NULL };
+
+	if (n == 7)
+		return &crunch;
 	if (n == 6)
 		return &stripped;
 	if (n == 4 || n == 5)
@@ -99,14 +100,14 @@ static uint32_t stack(void *ctx, uint32_t tgid, uint32_t inc, uint64_t key, uint
 {
 	uint32_t i;
 
-	if (key == POLLING && max) {
-		sites[0] = 3;
-		return 1;
-	}
 	if ((key == WAITING || key == NAMELESS) && max > 1) {
 		sites[0] = 5;
 		sites[1] = key == WAITING ? 4 : 1;
 		return 2;
+	}
+	if (key == CRUNCH && max) {
+		sites[0] = 7;
+		return 1;
 	}
 	if (key == STRIPPED && max > 2) {
 		sites[0] = 0;
@@ -213,10 +214,42 @@ static void site_cause(struct bench *b, struct arena *a, struct report_cause *ou
 {
 	int64_t sum = 0;
 
-	assert_int_equal(causes_site(b->causes, 0, a, out), 0);
+	assert_int_equal(causes_site(b->causes, 0, a, NULL, out), 0);
 	for (uint32_t i = 0; i < out->nparts; i++)
 		sum += out->parts[i].ns;
 	assert_true(sum == (int64_t)out->lateness_ns);
+}
+
+/*
+ * Page faults that are handled on a CPU block no thread. Their place is that of the samples, if
+ * most of the additional time is there.
+ */
+static void test_place_of_faults(void **state)
+{
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
+	struct places_words where = { .at = "fill() a.c:3", .more_ns = 11 * MS };
+	struct report_cause out;
+	struct arena *a = arena_new();
+
+	late_one(b, 12 * MS);
+	detail_of(&b->m, 2)->fault_ns = 12 * MS;
+	take(b);
+	assert_int_equal(causes_site(b->causes, 0, a, &where, &out), 0);
+	assert_fields(&out, TEXT(dominant->name, "page faults"),
+		      HAS(text, "of 1 episode. At fill() a.c:3."));
+	/* Less than half of the time of the page faults is there. */
+	where.more_ns = 5 * MS;
+	assert_int_equal(causes_site(b->causes, 0, a, &where, &out), 0);
+	assert_lacks(out.text, " At ");
+	/* More work there is not the reason. */
+	late_one(b, 12 * MS);
+	for (unsigned i = 0; i < 3; i++)
+		take(b);
+	where.more_ns = 48 * MS;
+	assert_int_equal(causes_site(b->causes, 0, a, &where, &out), 0);
+	assert_fields(&out, TEXT(dominant->name, "work"));
+	assert_lacks(out.text, " At ");
+	arena_free(a);
 }
 
 /* --- one reason at a time -------------------------------------------------------------------- */
@@ -270,12 +303,12 @@ static void test_folded(void **state)
 	late_one(b, 12 * MS);
 	take(b);
 	assert_int_equal(causes_fold_barrier(b->causes, 0, 3), 0);
-	assert_int_equal(causes_site(b->causes, 0, a, &out), 0);
+	assert_int_equal(causes_site(b->causes, 0, a, NULL, &out), 0);
 	assert_int_equal(out.episodes, 0);
 	late_one(b, 20 * MS);
 	take(b);
 	assert_int_equal(causes_fold_barrier(b->causes, 0, 3), 0);
-	assert_int_equal(causes_site(b->causes, 3, a, &out), 0);
+	assert_int_equal(causes_site(b->causes, 3, a, NULL, &out), 0);
 	assert_fields(&out, IS(episodes, 2), IS(dominated, 2), IS(lateness_ns, 32 * MS));
 	assert_int_equal(part(&out, CAUSE_WORK), 32 * MS);
 	assert_string_equal(out.dominant->name, "work");
@@ -374,7 +407,7 @@ static void test_places(void **state)
 	k = blocked(&b->m, 2, MODEL_BLOCKED_SLEEP, 12 * MS);
 	k->stack = STACK;
 	assert_cause(b, TEXT(dominant->name, "sleep"), TEXT(culprit, "snooze"),
-		     HAS(text, "it slept in snooze."), IS(nframes, 3),
+		     HAS(text, "it slept in snooze()."), IS(nframes, 3),
 		     TEXT(frames[0].function, "clock_nanosleep"), TEXT(frames[2].function, "main"),
 		     IS(frames[2].line, 99));
 
@@ -442,6 +475,46 @@ static void test_lock(void **state)
 	assert_cause(b, TEXT(culprit, "the lock `m`"));
 	k->at.futex = 0x77;
 	assert_cause(b, TEXT(culprit, "the lock at 0x77"));
+}
+
+/* The sentence on the GIL says which thread held it, and where, as far as this is known. */
+static void test_gil(void **state)
+{
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
+	struct model_block *k;
+
+	late_one(b, 12 * MS);
+	k = blocked(&b->m, 2, MODEL_BLOCKED_GIL, 12 * MS);
+	k->at.gil = 0x4000;
+	k->stack = CRUNCH;
+	k->holder = TID(3);
+	k->waker = TID(0);
+	k->doing = MODEL_DOING_ONCPU;
+	k->doing_ns = 11 * MS;
+	assert_cause(
+		b, TEXT(dominant->name, "gil"),
+		TEXT(culprit, "the GIL, held by thread 3 in `crunch` at x.py:12"),
+		HAS(text, "it waited for the GIL, which thread 3 held in `crunch` at x.py:12."),
+		IS(nframes, 1));
+	/* The thread that gives the GIL away wakes the next one. */
+	k->holder = 0;
+	assert_cause(b, HAS(text, "the GIL, which thread 0 held in `crunch` at x.py:12."));
+	k->waker = 0;
+	assert_cause(b, HAS(text, "the GIL, which other threads held in `crunch` at x.py:12."));
+	/* A thread that crosses no barrier. */
+	k->holder = 12345;
+	k->stack = NAMELESS - 10;
+	assert_cause(b, HAS(text, "it waited for the GIL, which thread 12345 held."));
+	k->holder = 0;
+	assert_cause(b, HAS(text, "because it waited for the GIL."));
+	/* The holder may wait for a CPU itself. */
+	k->stack = CRUNCH;
+	k->holder = TID(3);
+	k->doing = MODEL_DOING_RUNQ;
+	k->culprit = STRESS;
+	take(b);
+	assert_fields(b, HAS(out.text, "held in `crunch` at x.py:12, which itself was waiting for "
+				       "a CPU that stress-ng (4711) had."));
 }
 
 /*
@@ -801,6 +874,46 @@ static void test_short_phases(void **state)
 	assert_cause(b, TEXT(dominant->name, "work"));
 }
 
+/* --- single members --------------------------------------------------------------------------- */
+
+/* Each member gets the cause of its own lateness, compared with the typical member. */
+static void test_members(void **state)
+{
+	struct bench *b CLEANUP_PTR(bench_free) = bench_new(4);
+	uint64_t work[4] = { 10 * MS, 10 * MS, 14 * MS, 12 * MS };
+	const struct model_member *ref;
+	struct cause_member why;
+
+	meet_with(b, work);
+	blocked(&b->m, 2, MODEL_BLOCKED_SLEEP, 4 * MS)->stack = STACK;
+	ref = cause_reference(b->causes, b->r->model, &b->m.ep);
+	assert_ptr_equal(ref, &b->m.ep.members[1]);
+	why = cause_of_member(b->causes, b->r->model, &b->m.ep, ref, &b->m.ep.members[3]);
+	assert_fields(&why, IS(dominant, CAUSE_SLEEP), IS(lateness_ns, 4 * MS),
+		      IS(dominant_ns, 4 * MS), IS(site, 0));
+	/* Not the last arriver, but late. */
+	why = cause_of_member(b->causes, b->r->model, &b->m.ep, ref, &b->m.ep.members[2]);
+	assert_fields(&why, IS(dominant, CAUSE_WORK), IS(lateness_ns, 2 * MS),
+		      IS(dominant_ns, 2 * MS), IS(site, MODEL_NONE));
+	why = cause_of_member(b->causes, b->r->model, &b->m.ep, ref, &b->m.ep.members[0]);
+	assert_fields(&why, IS(dominant, CAUSE_NONE), IS(lateness_ns, 0), IS(site, MODEL_NONE));
+	why = cause_of_member(b->causes, b->r->model, &b->m.ep, ref, ref);
+	assert_int_equal(why.dominant, CAUSE_NONE);
+	/* Without recorded causes, the parts are known, but no stacks. */
+	ref = cause_reference(NULL, b->r->model, &b->m.ep);
+	why = cause_of_member(NULL, b->r->model, &b->m.ep, ref, &b->m.ep.members[3]);
+	assert_fields(&why, IS(dominant, CAUSE_SLEEP), IS(site, MODEL_NONE));
+	/* The time of the thread was not accounted for. */
+	b->m.members[3].flags = 0;
+	b->m.members[3].detail = NULL;
+	why = cause_of_member(b->causes, b->r->model, &b->m.ep, ref, &b->m.ep.members[3]);
+	assert_int_equal(why.dominant, CAUSE_NONE);
+	b->m.ep.state = MODEL_INCOMPLETE;
+	assert_null(cause_reference(b->causes, b->r->model, &b->m.ep));
+	why = cause_of_member(b->causes, b->r->model, &b->m.ep, NULL, &b->m.ep.members[3]);
+	assert_int_equal(why.dominant, CAUSE_NONE);
+}
+
 /* --- unknown causes --------------------------------------------------------------------------- */
 
 static void test_unknown(void **state)
@@ -836,7 +949,7 @@ static void test_unknown(void **state)
 }
 
 /*
- * The report names the epoll instance at which a thread waits for many files. If the name of a file
+ * A thread that waits for one of several files waits for no file of its own. If the name of a file
  * is unknown, the report names the position in the code where the thread waits.
  */
 static void test_many_files(void **state)
@@ -848,17 +961,18 @@ static void test_many_files(void **state)
 
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
-	k->stack = POLLING;
-	assert_cause(b, TEXT(culprit, "an epoll instance"));
+	k->at.file = MODEL_FILE_SEVERAL;
+	k->stack = STACK;
+	assert_cause(b, TEXT(culprit, "one of several files"));
 	site_cause(b, a, &c);
-	assert_string_equal(c.culprit, "an epoll instance");
+	assert_string_equal(c.culprit, "one of several files");
 	/* The thread waits elsewhere, for a file with an unknown name. */
 	late_one(b, 12 * MS);
 	k = blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	k->stack = STACK;
 	take(b);
 	assert_fields(b, TEXT(out.culprit, "snooze"),
-		      HAS(out.text, "because it waited for I/O in snooze."));
+		      HAS(out.text, "because it waited for I/O in snooze()."));
 	late_one(b, 12 * MS);
 	blocked(&b->m, 2, MODEL_BLOCKED_IO, 12 * MS);
 	assert_cause(b, IS(culprit, NULL));
@@ -867,7 +981,7 @@ static void test_many_files(void **state)
 	k = blocked(&b->m, 2, MODEL_BLOCKED_OTHER, 12 * MS);
 	k->at.other = MODEL_OTHER_SIGNAL;
 	k->stack = STACK;
-	assert_cause(b, HAS(text, "because it waited for a signal in snooze."));
+	assert_cause(b, HAS(text, "because it waited for a signal in snooze()."));
 }
 
 /* The report names the thread at the other end of a pipe, its activity, and its process. */
@@ -1121,13 +1235,16 @@ static void test_names_of_kinds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_place_of_faults),
 		cmocka_unit_test(test_work),
 		cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_members),
 		cmocka_unit_test(test_instructions),
 		cmocka_unit_test(test_cpu),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_lock),
 		cmocka_unit_test(test_no_lock),
+		cmocka_unit_test(test_gil),
 		cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_released_late),
 		cmocka_unit_test(test_team_after_a_serial_part),

@@ -49,6 +49,7 @@ static struct bench *bench_new(void)
 	};
 	for (uint32_t i = 0; i < 4; i++) {
 		b->members[i].tid = TID(i);
+		b->members[i].index = i;
 		b->members[i].work_ns = 9 * SECOND;
 		b->members[i].idle_ns = 1 * SECOND;
 		b->members[i].parts.oncpu_ns = 9 * SECOND;
@@ -91,13 +92,18 @@ static void take(struct bench *b)
 }
 
 /* Return the only finding, or NULL if there is none. */
-static const struct report_finding *only(struct bench *b)
+static void build(struct bench *b)
 {
 	arena_free(b->arena);
 	b->arena = arena_new();
 	b->rep.nfindings = 0;
 	b->rep.findings = NULL;
 	assert_int_equal(findings_build(b->arena, b->r->model, &b->env, b->threads, &b->rep), 0);
+}
+
+static const struct report_finding *only(struct bench *b)
+{
+	build(b);
 	assert_true(b->rep.nfindings <= 1);
 	return b->rep.nfindings ? &b->rep.findings[0] : NULL;
 }
@@ -213,7 +219,8 @@ static void test_oversubscribed(void **state)
 	f = only(b);
 	assert_non_null(f);
 	assert_fields(f, TEXT(kind, "oversubscribed"), IS(pid, PID), NEAR(figure, 2, 1e-9),
-		      HAS(text, "4 threads on 2 CPUs, 2.0 on average"));
+		      HAS(text, "4 threads on 2 CPUs, 2.0 on average"),
+		      TEXT(advice, "Use no more than 2 threads."));
 	/* Threads of this process may use two of the four CPUs. */
 	b->env.ncpus = 4;
 	for (uint32_t i = 0; i < 4; i++)
@@ -221,6 +228,7 @@ static void test_oversubscribed(void **state)
 	f = only(b);
 	assert_non_null(f);
 	assert_says(f->text, "on 2 CPUs");
+	assert_string_equal(f->advice, "Use no more than 2 threads, or let them run on more CPUs.");
 	/* The threads hardly wait. */
 	for (uint32_t i = 0; i < 4; i++)
 		b->members[i].parts.runq_ns = b->members[i].parts.late_ns = SECOND / 100;
@@ -320,7 +328,27 @@ static void test_pinned(void **state)
 	f = only(b);
 	assert_non_null(f);
 	assert_fields(f, TEXT(kind, "pinned"), NEAR(figure, 3, 1e-9),
-		      HAS(text, "3 of its 4 threads may run on CPU 1 only"));
+		      HAS(text, "Threads 1, 2 and 3 may run on CPU 1 only, and share it."),
+		      TEXT(advice, "Give each thread its own CPU (affinity)."));
+	/* Not each thread can have a CPU of its own. */
+	b->env.ncpus = 2;
+	f = only(b);
+	assert_non_null(f);
+	assert_says(f->advice, "Let these threads run on other CPUs", "no more than 2 threads");
+	/* Two threads are bound to one CPU, and two to the other: all of them have two CPUs. */
+	ready(b);
+	for (uint32_t k = 0; k < 4; k++) {
+		b->threads[k].cpus_allowed = b->m.details[k].cpus_allowed = 1;
+		b->m.members[k].arrive_cpu = k / 2;
+		b->members[k].parts.runq_ns = 4 * SECOND;
+	}
+	take(b);
+	build(b);
+	assert_int_equal(b->rep.nfindings, 2);
+	assert_says(b->rep.findings[0].text, "4 threads on 2 CPUs");
+	assert_says(b->rep.findings[1].text, "Threads 0 and 1 may run on CPU 0 only");
+	for (uint32_t k = 0; k < 4; k++)
+		b->members[k].parts.runq_ns = 0;
 	/* A machine with one CPU pins all threads. */
 	b->env.ncpus = 1;
 	assert_null(only(b));

@@ -8,6 +8,7 @@
 #include "analyse/cause.h"
 #include "analyse/internal.h"
 #include "analyse/report.h"
+#include "base/array.h"
 #include "sbt/record.h"
 
 DEFINE_CLEANUP_PTR(report_arena_free, void *)
@@ -544,9 +545,62 @@ static void test_costly(void **state)
 	struct run *r = *state;
 	struct report rep CLEANUP(report_free) = built(r, play(r, 4, 20, 0, 500000, even));
 
+	char lost[64];
+
 	assert_fields(&rep, IS(processes[0].pattern, REPORT_COSTLY),
 		      IS(barriers[0].pattern, REPORT_COSTLY), HAS(barriers[0].verdict, "500.0 µs"),
 		      HAS(barriers[0].advice, "cheaper"));
+	/* The lost share is that of all other views. */
+	snprintf(lost, sizeof(lost), "lost waiting for other threads (%.0f %%)",
+		 100 * rep.processes[0].wait_share);
+	assert_says(rep.processes[0].verdict, lost);
+}
+
+/* A barrier is not expensive because its released threads wait for a CPU. */
+static void test_released_without_cpu(void **state)
+{
+	struct run *r = *state;
+	struct report rep CLEANUP(report_free) = built(r, play(r, 4, 20, 0, 500000, even));
+	struct report_barrier *b = &rep.barriers[0];
+	uint64_t each = (uint64_t)b->release_ns.sum / b->nthreads;
+
+	array_for_each (t, b->threads, b->nthreads) {
+		t->parts.late_ns = each * 2 / 3;
+		t->parts.spin_ns = each / 10;
+	}
+	verdict_barrier(b);
+	assert_fields(b, IS(pattern, REPORT_COSTLY), HAS(advice, "wait for a CPU"),
+		      HAS(verdict, "Waiting for a CPU to leave the barrier takes"));
+	/* A third of the time is not the reason. */
+	array_for_each (t, b->threads, b->nthreads)
+		t->parts.late_ns = each / 3;
+	verdict_barrier(b);
+	assert_fields(b, HAS(advice, "cheaper"), HAS(verdict, "The barrier itself takes"));
+	/* Threads that spin may have lost their CPU before the release. */
+	array_for_each (t, b->threads, b->nthreads)
+		t->parts.late_ns = t->parts.spin_ns = each;
+	verdict_barrier(b);
+	assert_fields(b, HAS(advice, "cheaper"));
+}
+
+/* A thread with more work is late, and other tasks use its CPU: the work matters as well. */
+static void test_cpu_and_work(void **state)
+{
+	struct run *r = *state;
+	struct report rep CLEANUP(report_free) = built(r, play(r, 4, 20, 0, 10, one_slow));
+	struct report_barrier *b = &rep.barriers[0];
+
+	b->cause = (struct report_cause){ .dominant = cause_row(CAUSE_CPU),
+					  .share = 0.5,
+					  .nparts = 2,
+					  .parts = { { cause_name(CAUSE_CPU), 50 },
+						     { cause_name(CAUSE_WORK), 40 } } };
+	verdict_barrier(b);
+	assert_fields(b, IS(pattern, REPORT_STATIC), HAS(advice, "redistribute the work, and"));
+	assert_true(report_gain(b) == b->gain_ns);
+	b->cause.parts[1].ns = 20;
+	verdict_barrier(b);
+	assert_fields(b, HAS(advice, "will not help"));
 }
 
 static void test_balanced_and_few(void **state)
@@ -639,11 +693,13 @@ static void test_names(void **state)
 	build(r, t, &rep);
 	assert_int_equal(rep.nbarriers, 7);
 	b = at_site(&rep, 0x1234);
-	assert_fields(b, TEXT(label, "lu lu.c:42"), TEXT(function, "lu"), TEXT(file, "/src/lu.c"),
-		      IS(line, 42), TEXT(family, "pthread"), TEXT(kind, "explicit"),
-		      TEXT(object, "0x1000"), IS(callsites[0].inlined, NULL));
+	assert_fields(b, TEXT(label, "lu() lu.c:42 (call 1)"), TEXT(function, "lu"),
+		      TEXT(file, "/src/lu.c"), IS(line, 42), TEXT(family, "pthread"),
+		      TEXT(kind, "explicit"), TEXT(object, "0x1000"),
+		      IS(callsites[0].inlined, NULL));
+	assert_fields(at_site(&rep, 0x1260), TEXT(label, "lu() lu.c:42 (call 2)"));
 	b = at_site(&rep, 0x2000);
-	assert_fields(b, TEXT(label, "wait_all in solve sync.h:7"),
+	assert_fields(b, TEXT(label, "wait_all() in solve() sync.h:7"),
 		      TEXT(callsites[0].inlined, "solve"));
 	b = at_site(&rep, 0x3456);
 	assert_fields(b, TEXT(label, "libx.so.1+0x3456"), IS(function, NULL));
@@ -655,8 +711,79 @@ static void test_names(void **state)
 		for (uint32_t j = 0; j < i; j++)
 			assert_string_not_equal(rep.barriers[i].id, rep.barriers[j].id);
 		if (rep.barriers[i].ncallsites == 2)
-			assert_string_equal(rep.barriers[i].label, "lu lu.c:42 and 1 more");
+			assert_string_equal(rep.barriers[i].label, "lu() lu.c:42 and 1 more");
 	}
+}
+
+static const char *symbol_of(void *ctx, const struct model_barrier *b)
+{
+	const char *const *symbols = ctx;
+
+	return symbols[b->sites[0]];
+}
+
+/* Build a report of two barriers: one is crossed at site @one, the other one at site @two. */
+static void two_alike(const char *const *symbols, uint32_t one, uint32_t two, struct report *rep)
+{
+	struct run *r CLEANUP_PTR(run_free) = run_new(0);
+	struct report_env e = env(1000);
+	uint64_t t = 0;
+
+	run_launched(r, 0);
+	e.object_name = symbols ? symbol_of : NULL;
+	e.ctx = (void *)symbols;
+	meet(r, one, one, &t);
+	meet(r, two, two, &t);
+	assert_int_equal(model_finish(r->model, 1000), 0);
+	assert_int_equal(report_build(r->model, &e, rep), 0);
+	assert_int_equal(rep->nbarriers, 2);
+}
+
+/* Barriers with one printed name are distinguished by the object, by the call, or by the id. */
+static void test_same_names(void **state)
+{
+	const char *const symbols[] = { "b1", NULL, NULL, NULL, "b2", NULL, NULL };
+	const char *const equal[] = { "b", NULL, NULL, NULL, "b", NULL, NULL };
+	struct report rep CLEANUP(report_free);
+	struct report_barrier two[2] = { 0 };
+
+	two_alike(symbols, 0, 4, &rep);
+	assert_fields(at_site(&rep, 0x1234), TEXT(label, "lu() lu.c:42 (b1)"));
+	assert_fields(at_site(&rep, 0x1260), TEXT(label, "lu() lu.c:42 (b2)"));
+	for (uint32_t i = 0; i < rep.nphases; i++)
+		assert_says(rep.phases[i].to, "(b");
+	report_free(&rep);
+	two_alike(equal, 4, 0, &rep);
+	assert_fields(at_site(&rep, 0x1234), TEXT(label, "lu() lu.c:42 (call 1)"));
+	assert_fields(at_site(&rep, 0x1260), TEXT(label, "lu() lu.c:42 (call 2)"));
+	report_free(&rep);
+	two_alike(NULL, 0, 1, &rep);
+	assert_fields(at_site(&rep, 0x1234), TEXT(label, "lu() lu.c:42"));
+	/* Long labels keep what distinguishes them. Other processes do not matter. */
+	for (uint32_t i = 0; i < 2; i++) {
+		memset(two[i].label, 'x', sizeof(two[i].label) - 1);
+		snprintf(two[i].id, sizeof(two[i].id), "#%u", i);
+	}
+	assert_int_equal(name_tell_apart(two, 2), 0);
+	assert_says(two[0].label, "... (#0)");
+	assert_says(two[1].label, "... (#1)");
+	strcpy(two[0].label, "same");
+	strcpy(two[1].label, "same");
+	two[1].pid = 2;
+	assert_int_equal(name_tell_apart(two, 2), 0);
+	assert_string_equal(two[0].label, "same");
+}
+
+/* One call in the source that was compiled into two calls has one name. */
+static void test_one_name(void **state)
+{
+	struct run *r = *state;
+	struct report rep CLEANUP(report_free);
+	uint64_t t = 0;
+
+	meet(r, 0, 4, &t);
+	build(r, t, &rep);
+	assert_fields(&rep.barriers[0], IS(ncallsites, 2), TEXT(label, "lu() lu.c:42"));
 }
 
 static void id_of(uint32_t pid_skew, const uint32_t *order, uint32_t n, uint32_t offset,
@@ -702,7 +829,7 @@ static void test_name_while_it_runs(void **state)
 	meet(r, 0, 0, &t);
 	meet(r, 4, 4, &t);
 	assert_int_equal(report_barrier_name(r->model, &e, 1, &live, &arena), 0);
-	assert_string_equal(live.label, "lu lu.c:42");
+	assert_string_equal(live.label, "lu() lu.c:42");
 	memcpy(id, live.id, 17);
 	report_arena_free(arena);
 	e.ctx = (void *)(uintptr_t) "my barrier";
@@ -866,7 +993,7 @@ static void test_phases(void **state)
 	 * The phase from the first barrier to the second takes 150, and the phase from the second
 	 * to the first takes 100.
 	 */
-	assert_fields(&rep, TEXT(phases[0].from, "lu lu.c:42"),
+	assert_fields(&rep, TEXT(phases[0].from, "lu() lu.c:42"),
 		      TEXT(phases[0].to, "libx.so.1+0x3456"), IS(phases[0].occurrences, 10),
 		      IS(phases[0].phase_ns.sum, 1500), IS(phases[0].lost_ns, 200),
 		      NEAR(phases[0].share, 1500.0 / t, 1e-12), IS(phases[1].phase_ns.sum, 900),
@@ -1237,6 +1364,8 @@ int main(void)
 		launched_test(test_two_numbers),
 		cmocka_unit_test(test_chance),
 		launched_test(test_costly),
+		launched_test(test_released_without_cpu),
+		launched_test(test_cpu_and_work),
 		cmocka_unit_test(test_balanced_and_few),
 		launched_test(test_lu_block),
 		launched_test(test_names),
@@ -1244,6 +1373,8 @@ int main(void)
 		launched_test(test_name_while_it_runs),
 		empty_run_test(test_many_names),
 		launched_test(test_long_label_in_headline),
+		cmocka_unit_test(test_same_names),
+		launched_test(test_one_name),
 		cmocka_unit_test(test_cut),
 		empty_run_test(test_long_name),
 		cmocka_unit_test(test_function_names),

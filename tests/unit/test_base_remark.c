@@ -8,8 +8,15 @@
 #include "test_check.h"
 #include "base/remark.h"
 
-/* Get the text that remarks_say() writes to stderr. */
-static void print_remarks(uint32_t from, bool quiet, char *text, size_t size)
+static void say_few(uint32_t from, bool quiet)
+{
+	assert_int_equal(from, 0);
+	remarks_say_few(quiet);
+}
+
+/* Get the text that @say writes to stderr. */
+static void print_by(void (*say)(uint32_t from, bool quiet), uint32_t from, bool quiet, char *text,
+		     size_t size)
 {
 	int pipes[2], saved = dup(STDERR_FILENO);
 	ssize_t n;
@@ -18,7 +25,7 @@ static void print_remarks(uint32_t from, bool quiet, char *text, size_t size)
 	assert_int_equal(pipe(pipes), 0);
 	fflush(stderr);
 	dup2(pipes[1], STDERR_FILENO);
-	remarks_say(from, quiet);
+	say(from, quiet);
 	fflush(stderr);
 	dup2(saved, STDERR_FILENO);
 	close(saved);
@@ -26,6 +33,11 @@ static void print_remarks(uint32_t from, bool quiet, char *text, size_t size)
 	n = read(pipes[0], text, size - 1);
 	close(pipes[0]);
 	text[n > 0 ? n : 0] = '\0';
+}
+
+static void print_remarks(uint32_t from, bool quiet, char *text, size_t size)
+{
+	print_by(remarks_say, from, quiet, text, size);
 }
 
 static int forget(void **state)
@@ -74,6 +86,43 @@ static void test_printed_once(void **state)
 	assert_says(text, "warning: a candidate\n");
 	print_remarks(0, false, text, sizeof(text));
 	assert_string_equal(text, "");
+}
+
+/* If no barrier was crossed, a recording says so in two lines. Otherwise it leaves out nothing. */
+static void test_few(void **state)
+{
+	char text[512];
+
+	remark_note(REMARK_ERROR, "nothing_crossed", 0, "nothing in:");
+	remark_note(REMARK_ERROR, "looked_at", 0, "/a: has none");
+	remark_note(REMARK_HINT, "candidate", 0, "a candidate");
+	remark_note(REMARK_HINT, "elsewhere", 0, "others");
+	print_by(say_few, 0, false, text, sizeof(text));
+	assert_says(text, "nothing in (sbt-trace report --detail lists them)\n",
+		    "2 more remarks: see sbt-trace report\n");
+	assert_lacks(text, "/a", "candidate", "others");
+	print_by(say_few, 0, false, text, sizeof(text));
+	assert_string_equal(text, "");
+	remarks_forget(0);
+	remark_note(REMARK_ERROR, "nothing_crossed", 0, "nothing in:");
+	remark_note(REMARK_ERROR, "looked_at", 0, "/a: has none");
+	remark_note(REMARK_HINT, "candidate", 0, "a candidate");
+	print_by(say_few, 0, false, text, sizeof(text));
+	assert_says(text, "nothing in (", "warning: a candidate\n");
+	assert_lacks(text, "/a", "more remarks");
+	remarks_forget(0);
+	/* What the program does is always printed. */
+	remark_note(REMARK_ERROR, "nothing_crossed", 0, "nothing in:");
+	remark_note(REMARK_ERROR, "elsewhere", 0, "others");
+	remark_note(REMARK_ERROR, "spinning_code", 7, "it spins");
+	print_by(say_few, 0, false, text, sizeof(text));
+	assert_says(text, "nothing in (", "it spins\n", "1 more remark: see sbt-trace report\n");
+	assert_lacks(text, "others");
+	remarks_forget(0);
+	for (int i = 0; i < 4; i++)
+		remark_note(REMARK_ERROR, "left_out", 0, "part %d", i);
+	print_by(say_few, 0, false, text, sizeof(text));
+	assert_says(text, "part 0\n", "part 3\n");
 }
 
 static void test_warned_of_at_once(void **state)
@@ -133,6 +182,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_kept_in_order_and_once, forget),
 		cmocka_unit_test_teardown(test_printable, forget),
 		cmocka_unit_test_teardown(test_printed_once, forget),
+		cmocka_unit_test_teardown(test_few, forget),
 		cmocka_unit_test_teardown(test_warned_of_at_once, forget),
 		cmocka_unit_test_teardown(test_forgotten_from, forget),
 		cmocka_unit_test_teardown(test_bounded, forget),

@@ -306,6 +306,19 @@ static void test_nearest(void **state)
 	assert_null(command_nearest("make"));
 }
 
+/* Each command is found by its name, and only by the whole name. */
+static void test_command_named(void **state)
+{
+	unsigned command;
+
+	for (command = 0; command < COMMANDS; command++)
+		assert_int_equal(command_named(command_texts[command].name), command);
+	assert_int_equal(command_named("repor"), COMMANDS);
+	assert_int_equal(command_named("reports"), COMMANDS);
+	assert_int_equal(command_named(""), COMMANDS);
+	assert_string_equal(command_nearest("hlep"), "help");
+}
+
 static void test_command_names(void **state)
 {
 	static const struct {
@@ -403,7 +416,7 @@ static void test_help_short(void **state)
 		common++;
 	}
 	assert_in_range(common, 10, 13);
-	assert_memory_equal(text, "Usage: sbt-trace [OPTIONS] -- COMMAND", 37);
+	assert_memory_equal(text, "Usage: sbt-trace [OPTIONS] [--] COMMAND", 39);
 	free(text);
 }
 
@@ -416,7 +429,7 @@ static void test_help_commands(void **state)
 
 	for (command = 0; command < COMMANDS; command++) {
 		text = printed(option_help_command, (enum command)command);
-		assert_in_range(lines_of(text, 85), 12, 85);
+		assert_in_range(lines_of(text, 85), command == COMMAND_HELP ? 6 : 12, 85);
 		assert_memory_equal(text, "Usage: sbt-trace ", 17);
 		for (row = option_table; row < option_table + noptions; row++) {
 			const struct option_row *own =
@@ -487,6 +500,7 @@ static void test_help_table(void **state)
 		{ COMMAND_LIST, "files" },    { COMMAND_PREDICT, "files" },
 		{ COMMAND_DIFF, "files" },    { COMMAND_SERIES, "files" },
 		{ COMMAND_HANG, "none" },     { COMMAND_DOCTOR, "none" },
+		{ COMMAND_HELP, "name" },
 	};
 	char *text = printed(print_table, COMMAND_TRACE), line[192];
 	size_t i;
@@ -505,13 +519,14 @@ static void test_help_table(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unique),	   cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_parse_each), cmocka_unit_test(test_values),
-		cmocka_unit_test(test_defaults),   cmocka_unit_test(test_files),
-		cmocka_unit_test(test_wrong),	   cmocka_unit_test(test_distance),
-		cmocka_unit_test(test_nearest),	   cmocka_unit_test(test_command_names),
-		cmocka_unit_test(test_help_short), cmocka_unit_test(test_help_commands),
-		cmocka_unit_test(test_help_all),   cmocka_unit_test(test_help_table),
+		cmocka_unit_test(test_unique),	      cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_parse_each),    cmocka_unit_test(test_values),
+		cmocka_unit_test(test_defaults),      cmocka_unit_test(test_files),
+		cmocka_unit_test(test_wrong),	      cmocka_unit_test(test_distance),
+		cmocka_unit_test(test_nearest),	      cmocka_unit_test(test_command_names),
+		cmocka_unit_test(test_command_named), cmocka_unit_test(test_help_short),
+		cmocka_unit_test(test_help_commands), cmocka_unit_test(test_help_all),
+		cmocka_unit_test(test_help_table),
 	};
 
 	/* Clear the environment, because variables of the SBT library count as options. */

@@ -619,6 +619,102 @@ static void test_detached_parts(void **state)
 	assert_true(isnan(find(&c, COMPARE_BARRIER, "#1", "episodes")->b));
 }
 
+/* --- functions ------------------------------------------------------------------------------- */
+
+static const struct compare_row *function_row(const struct compare *c, const char *name, double a)
+{
+	for (uint32_t i = 0; i < c->nrows; i++)
+		if (c->rows[i].function && !strcmp(c->rows[i].function, name) &&
+		    (isnan(a) ? isnan(c->rows[i].a) : c->rows[i].a == a))
+			return &c->rows[i];
+	return NULL;
+}
+
+static unsigned function_rows(const struct compare *c)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < c->nrows; i++)
+		n += c->rows[i].function != NULL;
+	return n;
+}
+
+static void functions(struct recording *r, struct report_function *f, uint32_t n)
+{
+	recording_process(r, "a", 1);
+	recording_site(r, "#1", "run", 3, 4, 100 * MS, 0);
+	r->barriers[0].functions = f;
+	r->barriers[0].nfunctions = n;
+}
+
+/* Two builds in different folders have the same functions. A function that is gone takes 0 ns. */
+static void test_functions_moved(void **state)
+{
+	struct recording *r CLEANUP_PTR(free) = recordings(4);
+	struct report_function a[] = { { "same", "/home/u/d/A/p.c", 10, 9, { 0 } },
+				       { "gone", "/home/u/d/A/p.c", 5, 9, { 0 } },
+				       { "bare", NULL, 3, 9, { 0 } } };
+	struct report_function b[] = { { "bare", NULL, 3, 9, { 0 } },
+				       { "same", "../B/p.c", 11, 9, { 0 } },
+				       { "new", "../B/p.c", 7, 9, { 0 } } };
+	struct report_function other[] = { { "same", "/home/u/d/A/xp.c", 2, 9, { 0 } } };
+	struct compare c CLEANUP(compare_free);
+	const struct compare_row *row;
+
+	functions(&r[0], a, 3);
+	functions(&r[1], b, 3);
+	compare(r, 1, 1, &plain, &c);
+	assert_int_equal(function_rows(&c), 4);
+	row = function_row(&c, "same", 10);
+	assert_true(row && row->b == 11);
+	row = function_row(&c, "gone", 5);
+	assert_true(row && row->b == 0);
+	row = function_row(&c, "new", 0);
+	assert_true(row && row->b == 7);
+	row = function_row(&c, "bare", 3);
+	assert_true(row && row->b == 3);
+	compare_free(&c);
+	/* A file with another name is another file. */
+	functions(&r[2], a, 1);
+	functions(&r[3], other, 1);
+	compare(r + 2, 1, 1, &plain, &c);
+	assert_int_equal(function_rows(&c), 2);
+	row = function_row(&c, "same", 10);
+	assert_true(row && row->b == 0);
+}
+
+/* Of several files with one name, the one with the most similar path matches, if only one is. */
+static void test_functions_alike(void **state)
+{
+	struct recording *r CLEANUP_PTR(free) = recordings(4);
+	struct report_function a[] = { { "step", "/A/heat/util.c", 10, 9, { 0 } },
+				       { "step", "/A/mesh/util.c", 20, 9, { 0 } } };
+	struct report_function b[] = { { "step", "/B/mesh/util.c", 21, 9, { 0 } },
+				       { "step", "/B/heat/util.c", 11, 9, { 0 } } };
+	struct report_function flat[] = { { "step", "/C/util.c", 30, 9, { 0 } } };
+	struct compare c CLEANUP(compare_free);
+	const struct compare_row *row;
+
+	functions(&r[0], a, 2);
+	functions(&r[1], b, 2);
+	compare(r, 1, 1, &plain, &c);
+	assert_int_equal(function_rows(&c), 2);
+	row = function_row(&c, "step", 10);
+	assert_true(row && row->b == 11);
+	row = function_row(&c, "step", 20);
+	assert_true(row && row->b == 21);
+	compare_free(&c);
+	/* Which of the two is the only one? The answer is unknown, not 0. */
+	functions(&r[2], a, 2);
+	functions(&r[3], flat, 1);
+	compare(r + 2, 1, 1, &plain, &c);
+	assert_int_equal(function_rows(&c), 3);
+	row = function_row(&c, "step", 10);
+	assert_true(row && isnan(row->b));
+	row = function_row(&c, "step", NAN);
+	assert_true(row && row->b == 30);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -641,6 +737,8 @@ int main(void)
 		cmocka_unit_test(test_quantities),
 		cmocka_unit_test(test_regression),
 		cmocka_unit_test(test_lossy),
+		cmocka_unit_test(test_functions_moved),
+		cmocka_unit_test(test_functions_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

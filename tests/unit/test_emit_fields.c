@@ -291,6 +291,10 @@ static void test_schema(void **state)
 	struct report_group group = { .processes = &one, .nprocesses = 1 };
 	struct report_conceptual phase = { .name = "solve", .cause.share = NAN };
 	struct remark remark = { "inlined", 0, "a barrier was not seen" };
+	struct report_place place = { .barrier = "#1",
+				      .function = "relax\033[31m",
+				      .reference_ns = REPORT_UNKNOWN };
+	struct report_activity activity = { .comm = "\033[1m" };
 	struct emit_options options = { .format = EMIT_JSON };
 	json_t *seen CLEANUP_PTR(json_decref) = json_object();
 	const struct emit_record *const *rec;
@@ -308,6 +312,10 @@ static void test_schema(void **state)
 	phase.nthreads = r.processes[0].nmembers;
 	r.conceptuals = &phase;
 	r.nconceptuals = 1;
+	r.places = &place;
+	r.nplaces = 1;
+	r.activities = &activity;
+	r.nactivities = 1;
 	r.remarks = &remark;
 	r.nremarks = 1;
 	out = data_all(&options, &r, &len);

@@ -13,7 +13,7 @@
 
 static char *print(const struct report *r, enum emit_format format)
 {
-	const struct emit_options options = { .format = format };
+	const struct emit_options options = { .format = format, .detail = true, .banner = true };
 	char *text = NULL;
 	struct emit *e;
 	size_t size;

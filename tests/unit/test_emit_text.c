@@ -12,6 +12,8 @@
 #include "test_emit_golden.h"
 
 static const struct emit_options text_options = { .format = EMIT_TEXT,
+						  .detail = true,
+						  .banner = true,
 						  .realtime_offset_ns = 1795217495LL * 1000000000 };
 
 struct run {
@@ -585,8 +587,8 @@ static void test_lost_beside(void **state)
 	r.losses[0].count = 0;
 	r.losses[1].count = 4;
 	out = report_text(&text_options, &r);
-	assert_says(out, "No record was lost, but not all was traced");
-	assert_lacks(out, "Nothing lost", " 0 records lost");
+	assert_says(out, "No record lost, but not all was traced");
+	assert_lacks(out, "No record lost: ", " 0 records lost");
 	free(out);
 	r.losses[1].count = 0;
 }
@@ -720,8 +722,22 @@ static void test_fit(void **state)
 		unsigned columns;
 		const char *fit;
 	} cases[] = {
-		{ "abcdef", 6, "abcdef" }, { "abcdefg", 6, "a…defg" }, { "漢字漢字", 7, "漢…漢字" },
-		{ "abc", 2, "ab" },	   { "a\nb", 10, "a\\x0ab" },
+		{ "abcdef", 6, "abcdef" },
+		{ "abcdefg", 6, "a…defg" },
+		{ "漢字漢字", 7, "漢…漢字" },
+		{ "abc", 2, "ab" },
+		{ "a\nb", 10, "a\\x0ab" },
+		/* Names lose scopes, and the functions around them, before words are cut. */
+		{ "app::Team::meet a.cc:12", 23, "app::Team::meet a.cc:12" },
+		{ "app::Team::meet a.cc:12", 22, "…Team::meet a.cc:12" },
+		{ "app::Team::meet a.cc:12", 18, "…meet a.cc:12" },
+		{ "q1::main::{{closure}} q.rs:7", 22, "…{{closure}} q.rs:7" },
+		{ "main::{lambda} in app::run<>::{lambda} a.cc:16", 24, "main::{lambda}… a.cc:16" },
+		{ "sim::main::{lambda} in app::run() a.cc:16", 24, "…main::{lambda}… a.cc:16" },
+		{ "meet in app::run() a.cc:16", 20, "meet… a.cc:16" },
+		{ "app::f(a::b, c)", 13, "…f(a::b, c)" },
+		/* No name of a function. */
+		{ "/tmp/a::b/file.c:12", 12, "/tm…ile.c:12" },
 	};
 	char *s;
 

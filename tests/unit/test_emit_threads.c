@@ -55,9 +55,9 @@ static void test_together(void **unused)
 	assert_string_equal(out,
 			    "prog (pid 10): 5 threads\n"
 			    "    threads 11 \"worker\", 13 \"worker\": blocked on sleep of 5 s\n"
-			    "        at nap a.c:3\n"
+			    "        at nap() a.c:3\n"
 			    "    thread 12 \"worker\": blocked on sleep of 5 s\n"
-			    "        at nap a.c:4\n"
+			    "        at nap() a.c:4\n"
 			    "    thread 14 \"worker\": blocked on sleep of 5 s\n"
 			    "        at 0x300 (x.so)\n"
 			    "    thread 15 \"worker\": blocked on sleep of 5 s\n"
@@ -84,7 +84,7 @@ static void test_states(void **unused)
 	out = print(threads, 3);
 	assert_string_equal(out, "prog (pid 10): 3 threads\n"
 				 "    thread 1: running, stack is one sample\n"
-				 "        at f, inlined into g\n"
+				 "        at f(), inlined into g\n"
 				 "        and the callers of that function\n"
 				 "    thread 2 \"\\x1b[2J\\x0a\": has exited\n"
 				 "    thread 3: in an unknown state\n"

@@ -25,6 +25,7 @@ struct play {
 	uint64_t taken, dropped;
 	uint32_t barriers, others; /* how often each of these verdicts was given */
 	uint32_t flags; /* set in every record */
+	uint32_t held; /* what the functions of every wait hold */
 	/* the value that waits expect: constant within an episode, and different in the next */
 	uint32_t value;
 	bool lock; /* all waits expect the same value */
@@ -114,6 +115,7 @@ static uint64_t feed(struct play *p, uint32_t tid, uint32_t flags, uint32_t wake
 				     .object = p->object,
 				     .shared = p->shared,
 				     .value = p->value,
+				     .held = p->held,
 				     .arrive_ns = arrive,
 				     .depart_ns = depart };
 	uint64_t id;
@@ -1398,6 +1400,45 @@ static void test_lock_on_a_condition(void **state)
 	assert_true(found.batches <= 2 * found.loose);
 }
 
+/*
+ * Threads take turns: each wakes all others, of which all but one wait again in the same call.
+ * Their records are those of a barrier, but for what the waiting functions hold.
+ */
+static void test_turns(void **state)
+{
+	struct play *p = *state;
+
+	p->held = 5;
+	meet_often(p, 40, 4, IN_TURN, 100, 101);
+	finish_taken(p, 0);
+	assert_int_equal(p->barriers, 0);
+}
+
+/* The same, if a woken thread waits for a lock before it finds out why it was woken. */
+static void test_slow_turns(void **state)
+{
+	struct play *p = *state;
+
+	p->held = 5;
+	p->flags = DISCOVER_SLOW;
+	meet_slowly(p, 40, 4, IN_TURN, 100, 101);
+	finish_taken(p, 0);
+	assert_int_equal(p->barriers, 0);
+}
+
+/* At a barrier, the functions hold other values in the next round, or the threads work between. */
+static void test_rounds_are_no_turns(void **state)
+{
+	struct play *p = *state;
+	uint32_t i;
+
+	for (i = 0; i < 20; i++, p->held++)
+		meet_often(p, 1, 4, 1 + i % 4, 100, 101);
+	p->object += 64;
+	meet_slowly(p, 20, 4, IN_TURN, 100, 101);
+	finish_taken(p, 2 * 20 * 4);
+}
+
 /* --- what was not seen ----------------------------------------------------------------------- */
 
 /*
@@ -1779,6 +1820,9 @@ int main(void)
 		TEST(test_two_functions_of_a_pool),
 		TEST(test_woken_one_by_one),
 		TEST(test_lock_on_a_condition),
+		TEST(test_turns),
+		TEST(test_slow_turns),
+		TEST(test_rounds_are_no_turns),
 		TEST(test_all_seen),
 		TEST(test_first_rounds_unseen),
 		TEST(test_older_object),

@@ -28,7 +28,7 @@ struct both {
 
 static const struct site_frame frame = { "work", "x.c", 3, 0 };
 static const struct site_name site_name = {
-	.nframes = 1, .frames = &frame, .module = "/bin/x", .offset = 77
+	.nframes = 1, .frames = &frame, .module = "/bin/x", .offset = 77, .function = 70
 };
 static const struct model_barrier barrier = { .proc = 0, .family = 3, .object = 0x7000 };
 static const struct report_loss losses[] = { { "ring_full", "the ring was full", 3 },
@@ -140,6 +140,7 @@ static struct report_env live_facts(void)
 		.switch_cost_ns = 500,
 		.switches_cost_ns = 600,
 		.rested_ns = 700,
+		.sampling = { 900, 3, 450000 },
 		.tracer_cpu_ns = 800,
 		.for_all = true,
 		.produced = 1000,
@@ -193,6 +194,7 @@ static void same_site(const struct both *b)
 	assert_non_null(file);
 	assert_string_equal(file->module, live->module);
 	assert_int_equal(file->offset, live->offset);
+	assert_int_equal(file->function, live->function);
 	assert_int_equal(file->nframes, 1);
 	assert_string_equal(file->frames[0].function, live->frames[0].function);
 }
@@ -236,6 +238,11 @@ static void same_crossing_cost(const struct both *b)
 {
 	assert_true(b->live.crossing_cost(b->live.ctx, model_proc(b->model, 0)) ==
 		    b->file.crossing_cost(b->file.ctx, model_proc(b->model, 0)));
+}
+
+static void same_sampling(const struct both *b)
+{
+	assert_memory_equal(&b->file.sampling, &b->live.sampling, sizeof(b->live.sampling));
 }
 
 static void same_losses(const struct both *b)
@@ -358,6 +365,7 @@ static void same_cycles(const struct both *b)
 	NUMBER(switch_cost_ns)             \
 	NUMBER(switches_cost_ns)           \
 	NUMBER(rested_ns)                  \
+	ASKED(sampling)                    \
 	NUMBER(tracer_cpu_ns)              \
 	NUMBER(for_all)                    \
 	NUMBER(produced)                   \
@@ -371,6 +379,7 @@ static void same_cycles(const struct both *b)
 	ASKED(remarks)                     \
 	NUMBER(nremarks)                   \
 	ASKED(causes)                      \
+	OTHER(functions)                   \
 	OTHER(conceptual)                  \
 	OTHER(openmp)                      \
 	NUMBER(ncounters)                  \

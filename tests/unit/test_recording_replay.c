@@ -451,6 +451,14 @@ static void test_the_rest(void **unused)
 	assert_fields(a, IS(nsites, 2), IS(sites[1], 5));
 	q.what = 98;
 	assert_null(contents_find(sink.contents, &q));
+	/* Stacks stay known when reading begins again. Other answers are those read so far. */
+	assert_int_equal(contents_rewind(sink.contents), 0);
+	q.what = 99;
+	a = contents_find(sink.contents, &q);
+	assert_non_null(a);
+	assert_fields(a, IS(nsites, 2), IS(sites[0], 4), IS(sites[1], 5));
+	q.tgid = PID + 1;
+	assert_null(contents_find(sink.contents, &q));
 	model_free(sink.model);
 	contents_free(sink.contents);
 }

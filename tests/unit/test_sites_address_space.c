@@ -4,8 +4,10 @@
 #include "test_sites_fixture.h"
 
 #include <dlfcn.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 
+#include "base/clock.h"
 #include "sites/address_space.h"
 
 struct world {
@@ -386,6 +388,96 @@ static void test_shared_without_end(void **state)
 	assert_int_not_equal(address_space_shared_key(w.spaces, space, m.start, NULL), 0);
 }
 
+static uint32_t mapped_times;
+
+static int count_mapped(void *ctx, uint32_t tgid, uint32_t inc, uint32_t *n)
+{
+	(void)ctx;
+	(void)tgid;
+	(void)inc;
+	*n = mapped_times;
+	return 0;
+}
+
+/*
+ * A sample may be in code of no file: the vDSO, or code that the program has made. That must not
+ * make sbt-trace read the mappings again for each sample.
+ */
+static void test_code_in_no_file(void **state)
+{
+	struct world w = world_new(*state);
+	uint64_t vdso = getauxval(AT_SYSINFO_EHDR) + 64;
+	struct address_space_code code;
+	uint64_t reads, made;
+	void *at;
+	int i;
+
+	mapped_times = 0;
+	address_spaces_set_changes(w.spaces, count_mapped, NULL);
+	at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(at, MAP_FAILED);
+	made = (uint64_t)(uintptr_t)at + 8;
+	assert_int_not_equal(vdso, 64);
+	assert_false(address_space_code(w.spaces, w.space, vdso, &code));
+	reads = w.space->reads;
+	assert_int_equal(reads, 1);
+	for (i = 0; i < 10; i++) {
+		assert_false(address_space_code(w.spaces, w.space, vdso, &code));
+		assert_false(address_space_code(w.spaces, w.space, made, &code));
+		address_space_site(w.spaces, w.space, vdso);
+		address_space_site(w.spaces, w.space, made);
+	}
+	assert_int_equal(w.space->reads, reads);
+	/* When the linker has mapped a file, the made code may have been replaced. */
+	mapped_times++;
+	assert_false(address_space_code(w.spaces, w.space, vdso, &code));
+	assert_int_equal(w.space->reads, reads);
+	assert_false(address_space_code(w.spaces, w.space, made, &code));
+	assert_int_equal(w.space->reads, reads + 1);
+	munmap(at, 4096);
+	world_free(&w);
+}
+
+/*
+ * Samples in code that the program has just made make sbt-trace read the mappings again, but they
+ * must not make it read them all the time.
+ */
+static void test_see_code(void **state)
+{
+	struct world w = world_new(*state);
+	uint64_t begin, reads, own = (uint64_t)(uintptr_t)test_see_code;
+	void *at;
+	int i;
+
+	assert_int_equal(address_space_read(w.spaces, w.space), 0);
+	reads = w.space->reads;
+	at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(at, MAP_FAILED);
+	address_space_see_code(w.spaces, w.space, own);
+	address_space_see_code(w.spaces, w.space, getauxval(AT_SYSINFO_EHDR) + 64);
+	assert_int_equal(w.space->reads, reads);
+	begin = now_ns();
+	address_space_see_code(w.spaces, w.space, (uint64_t)(uintptr_t)at);
+	assert_int_equal(w.space->reads, reads + 1);
+	assert_non_null(address_space_find_code(w.space, (uint64_t)(uintptr_t)at));
+	/* The read took 1 microsecond at least. */
+	assert_true(w.space->see_from_ns > begin + 100000);
+	w.space->see_from_ns = UINT64_MAX;
+	/* No code is there. */
+	for (i = 0; i < 20; i++)
+		address_space_see_code(w.spaces, w.space, 8);
+	assert_int_equal(w.space->reads, reads + 1);
+	w.space->see_from_ns = 0;
+	address_space_see_code(w.spaces, w.space, 8);
+	assert_int_equal(w.space->reads, reads + 2);
+	w.space->gone = true;
+	w.space->see_from_ns = 0;
+	address_space_see_code(w.spaces, w.space, 8);
+	assert_int_equal(w.space->reads, reads + 2);
+	munmap(at, 4096);
+	world_free(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -401,6 +493,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_shared_with_parent, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_see_inherited, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_see_code, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_code_in_no_file, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_shared_without_end, fixture_setup,
 						fixture_teardown),

@@ -72,7 +72,7 @@ static bool rule_of(const struct fixture *f, struct symbol_server *server, const
 	assert_int_equal(fixture_elf(fd, &elf), 0);
 	assert_int_equal(elf_find_function(elf, name, &symbol, 1), 1);
 	memset(rule, 0xff, sizeof(*rule));
-	known = symbol_frame_rule(server, fd, path, symbol.vaddr + symbol.size - 2, rule);
+	known = symbol_frame_rule(server, fd, path, symbol.vaddr + symbol.size - 2, rule, NULL);
 	elf_close(elf);
 	close(fd);
 	return known;

@@ -83,6 +83,17 @@ static void test_libraries(void **state)
 	}
 }
 
+/* An interpreter has no function of its own for barriers. The record has the number of threads. */
+static void test_python(void **state)
+{
+	(void)state;
+	assert_int_equal(family_by_name("python"), SBT_FAMILY_PYTHON);
+	assert_true(family_has(SBT_FAMILY_PYTHON, FAMILY_INTERPRETED));
+	assert_null(family_function("PyThread_acquire_lock", NULL));
+	assert_int_equal(family_read_words(SBT_FAMILY_PYTHON, FAMILY_LIBC_GLIBC, 3).count, 3);
+	assert_false(family_read_words(SBT_FAMILY_PYTHON, FAMILY_LIBC_GLIBC, 0).known);
+}
+
 /* Abseil's names contain the version of its inline namespace, which is arbitrary. */
 static void test_absl(void **state)
 {
@@ -297,12 +308,13 @@ static void test_probe_groups(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_probe_groups),	  cmocka_unit_test(test_table),
-		cmocka_unit_test(test_libraries),	  cmocka_unit_test(test_absl),
-		cmocka_unit_test(test_arguments),	  cmocka_unit_test(test_glibc_now),
-		cmocka_unit_test(test_glibc_before_2_25), cmocka_unit_test(test_musl),
-		cmocka_unit_test(test_unknown),		  cmocka_unit_test(test_live_barrier),
-		cmocka_unit_test(test_live_musl),	  cmocka_unit_test(test_mpi),
+		cmocka_unit_test(test_probe_groups), cmocka_unit_test(test_table),
+		cmocka_unit_test(test_libraries),    cmocka_unit_test(test_absl),
+		cmocka_unit_test(test_python),	     cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_glibc_now),    cmocka_unit_test(test_glibc_before_2_25),
+		cmocka_unit_test(test_musl),	     cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_live_barrier), cmocka_unit_test(test_live_musl),
+		cmocka_unit_test(test_mpi),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

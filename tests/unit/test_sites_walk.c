@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -244,6 +245,57 @@ static void test_return_probe(void **unused)
 	end_child(pid);
 }
 
+/* --- many samples ----------------------------------------------------------------------------- */
+
+/* Read from the thread's stack: here, nothing is known of it. */
+static long read_nothing(void *ctx, uint64_t address, void *to, size_t size)
+{
+	(void)ctx;
+	(void)address;
+	(void)to;
+	(void)size;
+	return 0;
+}
+
+/*
+ * A program's samples are at many addresses. The symboliser must not be asked for each of them. In
+ * code of no file, the addresses must not all become call sites.
+ */
+static void test_questions(void **state)
+{
+	uint64_t code = (uint64_t)(uintptr_t)child_at, i, asked;
+	struct walk_thread thread = { .quick = true, .read = read_nothing };
+	uint32_t made_site = ADDRESS_SPACE_SITE_NONE;
+	struct world w;
+	void *made;
+
+	(void)state;
+	made = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(made, MAP_FAILED);
+	world_new(&w, getpid());
+	thread.regs.exact = 1;
+	for (i = 0; i < 128; i++) {
+		stack_set(&thread.regs, STACK_PC, code + i % 64);
+		stack_set(&thread.regs, STACK_SP, 4096);
+		assert_int_equal(walk_up(w.walk, w.space, &thread, w.frames, 1, &w.n, &w.whole), 0);
+		assert_int_equal(w.n, 1);
+	}
+	asked = walk_questions(w.walk);
+	/* The prologue saves some registers, and each push has rules of its own. */
+	assert_in_range(asked, 1, 24);
+	for (i = 0; i < 64; i++) {
+		stack_set(&thread.regs, STACK_PC, (uint64_t)(uintptr_t)made + i);
+		assert_int_equal(walk_up(w.walk, w.space, &thread, w.frames, 1, &w.n, &w.whole), 0);
+		assert_int_equal(w.n, 1);
+		if (made_site == ADDRESS_SPACE_SITE_NONE)
+			made_site = w.frames[0].site;
+		assert_int_equal(w.frames[0].site, made_site);
+	}
+	assert_int_equal(walk_questions(w.walk), asked);
+	munmap(made, 4096);
+	world_free(&w);
+}
+
 /* --- no stack --------------------------------------------------------------------------------- */
 
 struct nonsense {
@@ -316,6 +368,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_return_probe),
+		cmocka_unit_test(test_questions),
 		cmocka_unit_test(test_nonsense),
 	};
 

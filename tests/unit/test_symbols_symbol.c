@@ -249,6 +249,166 @@ static void test_outlined_names(void **state)
 	}
 }
 
+/* Each marked line, and the name of the function that contains it, without parameters. */
+static const struct {
+	const char *mark, *function;
+} scoped[] = {
+	{ "/* worker */", "Worker::operator()" },
+	{ "/* member */", "ns::(anonymous namespace)::Team::run::{lambda}" },
+	{ "/* plain */", "main::{lambda}" },
+	{ "/* generic */", "main::{lambda}" },
+	{ "/* nested */", "main::{lambda}::{lambda}" },
+	{ "/* local */", "main::Local::run" },
+	{ "/* in local */", "main::Local::run::{lambda}" },
+	{ "/* pointer */", "start::{lambda}" },
+};
+
+static const char scoped_source[] =
+	"volatile int sink;\n"
+	"template <class F> __attribute__((noinline)) static void call(F f) { f(1); }\n"
+	"struct Worker {\n"
+	"	void operator()(int n)\n	{\n"
+	"		sink = n; /* worker */\n"
+	"	}\n};\n"
+	"namespace ns { namespace {\n"
+	"struct Team {\n	int t = 3;\n"
+	"	void run() const\n	{\n"
+	"		call([this](int n) {\n"
+	"			sink = n + t; /* member */\n"
+	"		});\n	}\n};\n} }\n"
+	"extern \"C\" int start(int c)\n{\n"
+	"	void (*function)(int) = [](int n) {\n"
+	"		sink = n * 7; /* pointer */\n"
+	"	};\n	call(function);\n	return c;\n}\n"
+	"int main(int c, char **)\n{\n"
+	"	struct Local {\n		void run(int n)\n		{\n"
+	"			sink = n * 5; /* local */\n"
+	"			call([&](int k) {\n"
+	"				sink = n * k; /* in local */\n"
+	"			});\n		}\n	};\n"
+	"	call([&](int n) {\n"
+	"		sink = n + c; /* plain */\n"
+	"	});\n"
+	"	call([](auto n) {\n"
+	"		sink = n; /* generic */\n"
+	"		call([&](int k) {\n"
+	"			sink = n + k; /* nested */\n"
+	"		});\n	});\n"
+	"	Local().run(c);\n	call(Worker());\n	ns::Team().run();\n"
+	"	return start(c);\n}\n";
+
+static unsigned line_of(const char *source, const char *mark)
+{
+	const char *at = strstr(source, mark), *s;
+	unsigned line = 1;
+
+	assert_non_null(at);
+	for (s = source; s < at; s++)
+		line += *s == '\n';
+	return line;
+}
+
+/* Check the function of each marked line, wherever the compiler put its code. */
+static void expect_scoped(const struct fixture *f, const char *name)
+{
+	struct symbol_server *server CLEANUP_PTR(symbol_server_free) = server_new(NULL);
+	uint32_t found[ARRAY_SIZE(scoped)] = { 0 };
+	struct elf_range code;
+	struct elf_file *elf;
+	struct symbol s;
+	size_t i, len;
+	int fd = fixture_open(f, name);
+
+	assert_int_equal(fixture_elf(fd, &elf), 0);
+	assert_true(elf_section(elf, ".text", 0, &code));
+	elf_close(elf);
+	close(fd);
+	for (uint64_t at = code.vaddr; at < code.vaddr + code.size; at++) {
+		assert_int_equal(look(server, f, name, at, &s), 0);
+		for (i = 0; i < ARRAY_SIZE(scoped) && s.nframes; i++) {
+			if (s.frames[0].line != line_of(scoped_source, scoped[i].mark))
+				continue;
+			len = strlen(scoped[i].function);
+			if (strncmp(s.frames[0].function, scoped[i].function, len) != 0 ||
+			    (s.frames[0].function[len] && s.frames[0].function[len] != '('))
+				fail_msg("%s, %s: %s", name, scoped[i].mark, s.frames[0].function);
+			found[i] = s.frames[0].declared;
+			assert_int_not_equal(found[i], 0);
+		}
+	}
+	for (i = 0; i < ARRAY_SIZE(scoped); i++)
+		if (!found[i])
+			fail_msg("%s: no code of %s", name, scoped[i].mark);
+	/* Lambdas with the same name are different functions, also at the same column. */
+	for (i = 0; i < ARRAY_SIZE(scoped); i++)
+		for (len = 0; len < i; len++)
+			assert_int_not_equal(found[i], found[len]);
+}
+
+/* A lambda has the name of its function, whatever the compiler writes about it. */
+static void test_scoped(void **state)
+{
+	static const char *const compilers[] = { "g++", "clang++" };
+	const struct fixture *f = *state;
+	size_t i;
+	int level;
+
+	fixture_write(f, "scoped.cc", scoped_source);
+	for (i = 0; i < ARRAY_SIZE(compilers); i++) {
+		if (!fixture_has(f, compilers[i]))
+			continue;
+		for (level = 0; level < 4; level++) {
+			fixture_run(f, "%s -std=c++17 -g -O%d -o scoped scoped.cc", compilers[i],
+				    level);
+			expect_scoped(f, "scoped");
+		}
+		fixture_run(f,
+			    "%s -std=c++17 -g -gdwarf-4 -O2 -fPIC -shared -o scoped.so scoped.cc",
+			    compilers[i]);
+		expect_scoped(f, "scoped.so");
+		fixture_run(f, "objcopy --only-keep-debug scoped scoped.debug && "
+			       "strip scoped && objcopy --add-gnu-debuglink=scoped.debug scoped");
+		expect_scoped(f, "scoped");
+	}
+}
+
+/* Parts and copies of a function have its name, with debug information and without. */
+static void test_parts(void **state)
+{
+	static const char *const ways[] = { "g++ -g", "g++" };
+	static const char *const parts[] = { "_Z4worki.cold", "_ZL5oftenii.constprop.0" };
+	static const char *const names[] = { "work", "often" };
+	const struct fixture *f = *state;
+	struct symbol_server *server CLEANUP_PTR(symbol_server_free);
+	struct symbol s;
+
+	if (!fixture_has(f, "g++"))
+		skip();
+	server = server_new(NULL);
+	fixture_write(f, "parts.cc",
+		      "#include <stdio.h>\nvolatile int sink;\n"
+		      "struct Undo {\n	~Undo() { puts(\"undone\"); }\n};\n"
+		      "static __attribute__((noinline)) int often(int n, int k)\n"
+		      "{\n	for (int i = 0; i < n; i++)\n		sink += i * k;\n"
+		      "	if (sink == 7)\n		throw 1;\n	return sink;\n}\n"
+		      "__attribute__((noinline)) int work(int n)\n"
+		      "{\n	Undo undo;\n	return often(n, 3) + 1;\n}\n"
+		      "int main(int c, char **)\n{\n	return work(c) + often(c + 1, 3);\n}\n");
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		fixture_run(f, "%s -O2 -o parts parts.cc", ways[i]);
+		for (size_t k = 0; k < ARRAY_SIZE(parts); k++) {
+			assert_int_equal(
+				look(server, f, "parts", fixture_nm(f, "parts", parts[k]), &s), 0);
+			assert_true(s.nframes > 0);
+			assert_int_equal(strcspn(s.frames[s.nframes - 1].function, "("),
+					 strlen(names[k]));
+			assert_memory_equal(s.frames[s.nframes - 1].function, names[k],
+					    strlen(names[k]));
+			assert_null(strchr(s.frames[s.nframes - 1].function, '['));
+		}
+	}
+}
+
 #ifdef HAVE_LIBIBERTY
 #define RUST_NAME    "mycrate::foo::bar"
 #define RUST_GENERIC "<mycrate::Pair as mycrate::Meet<u32>>::wait"
@@ -751,7 +911,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_interrupt),      cmocka_unit_test(test_killed_between),
 		cmocka_unit_test(test_hang),	       cmocka_unit_test(test_orphan),
 		cmocka_unit_test(test_no_file),	       cmocka_unit_test(test_debuginfod),
-		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_damaged),	       cmocka_unit_test(test_scoped),
+		cmocka_unit_test(test_parts),
 	};
 
 	/* Do not check for leaks: libcurl leaves memory behind when it is loaded. */

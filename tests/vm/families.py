@@ -121,6 +121,24 @@ def stamp(name):
     return f"echo {name} $(cat /proc/uptime) | tee -a times >/dev/console\n"
 
 
+# Wait for a child process, and return its status. A process that does not end is shown, with all others, and killed.
+ENDS = r"""alive() { grep -q . /proc/$1/cmdline 2>/dev/null; }
+show() {
+	for p in /proc/[0-9]*; do
+		alive ${p#/proc/} || continue
+		tr '\0' ' ' <$p/cmdline | cut -c 1-100; echo
+		for t in $p/task/*; do echo "$t $(cat $t/comm) $(cat $t/wchan) $(cat $t/syscall)"; done
+	done
+}
+ends() {
+	k=0
+	while alive $1 && [ $k -lt 600 ]; do sleep 0.2; k=$((k+1)); done
+	alive $1 && { echo "process $1 does not end"; show; kill -KILL $1; } >/dev/console 2>&1
+	wait $1
+}
+"""
+
+
 def traced(name, options, command):
     return (stamp(name) + f"timeout 200 sbt-trace --json -o {name}.json {options} -- {command} "
             f">{name}.out 2>{name}.err; echo $? >{name}.rc\n")
@@ -141,10 +159,11 @@ def attached(run, rows, options):
 n=0; until [ -s {run}.json -o $n = 300 ] || ! kill -0 $sbt; do sleep 0.2; n=$((n+1)); done
 """)
     for name in rows:
-        lines.append(f"echo >{run}-{name}.go; wait $(cat {run}-{name}.pid); echo $? >{run}-{name}.rc; "
+        # Without the program, nothing reads, and a shell that writes waits for ever.
+        lines.append(f"timeout 20 sh -c 'echo >{run}-{name}.go'; ends $(cat {run}-{name}.pid); echo $? >{run}-{name}.rc; "
                      f"rm {run}-{name}.go\n")
-    lines.append(f"kill -TERM $sbt 2>/dev/null; wait $sbt; echo $? >{run}.rc\n" if options == "-a" else
-                 f"wait $sbt; echo $? >{run}.rc\n")
+    lines.append(f"kill -TERM $sbt 2>/dev/null; ends $sbt; echo $? >{run}.rc\n" if options == "-a" else
+                 f"ends $sbt; echo $? >{run}.rc\n")
     return "".join(lines)
 
 
@@ -158,14 +177,14 @@ sh hung.sh after & group=$!
 n=0; until [ $(cat after-*.log | grep -c '^# hung') = {len(HUNG["after"])} -o $n = 200 ]; do sleep 0.2; n=$((n+1)); done
 pids=$(cat after-*.pid | tr '\\n' ,)
 for i in 1 2; do timeout 60 sbt-trace hang --json -p ${{pids%,}} >>after.json 2>>after.err; done
-stop after; wait $group
+stop after; ends $group
 kinds="{" ".join(HUNG["live"])}"
 {stamp("live")}timeout 200 sbt-trace --json --hang 1 -o live.json -- sh -c "$(cat hung.sh)" sh live >live.out 2>live.err & sbt=$!
 reported() {{ for kind in $kinds; do
 	[ $(grep '"type":"hang"' live.json | grep -c "\\"pid\\":$(cat live-$kind.pid),") -ge 2 ] || return 1
 done 2>/dev/null; }}
 n=0; until reported || [ $n = 100 ]; do sleep 0.5; n=$((n+1)); done
-stop live; wait $sbt; echo $? >live.rc
+stop live; ends $sbt; echo $? >live.rc
 {stamp("end")}"""
 
 
@@ -192,7 +211,7 @@ echo $? >sums.rc
 
 
 def script(machine):
-    lines = ["export OMP_WAIT_POLICY=passive\n", f"cat >all.sh <<'EOF'\n{command_script(machine)}EOF\n",
+    lines = ["export OMP_WAIT_POLICY=passive\n", ENDS, f"cat >all.sh <<'EOF'\n{command_script(machine)}EOF\n",
              traced("command", "-W -e task-clock,cycles,instructions", 'sh -c "$(cat all.sh)"'),
              *(traced(name, "-W", f"{row[0]} --log {name}-{name}.log") + f"cp {name}.rc {name}-{name}.rc\n"
                for name, row in ALONE.items()),

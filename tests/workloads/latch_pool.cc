@@ -13,15 +13,12 @@
 // Prints the number of rounds.
 #include <barrier>
 #include <chrono>
-#include <condition_variable>
 #include <cstdio>
 #include <cstring>
-#include <deque>
-#include <functional>
 #include <latch>
-#include <mutex>
 #include <thread>
-#include <vector>
+
+#include "pool.h"
 
 static const int WORKERS = 3, ROUNDS = 30;
 
@@ -29,56 +26,6 @@ static void sleep_us(int us)
 {
 	std::this_thread::sleep_for(std::chrono::microseconds(us));
 }
-
-class pool
-{
-	std::mutex lock;
-	std::condition_variable more;
-	std::deque<std::function<void()>> jobs;
-	bool over = false;
-	std::vector<std::thread> threads;
-
-	void work()
-	{
-		for (;;) {
-			std::unique_lock<std::mutex> held(lock);
-
-			more.wait(held, [this] { return over || !jobs.empty(); });
-			if (jobs.empty())
-				return;
-			auto job = std::move(jobs.front());
-			jobs.pop_front();
-			held.unlock();
-			job();
-		}
-	}
-
-      public:
-	explicit pool(int n)
-	{
-		for (int i = 0; i < n; i++)
-			threads.emplace_back([this] { work(); });
-	}
-
-	void put(std::function<void()> job)
-	{
-		std::lock_guard<std::mutex> held(lock);
-
-		jobs.push_back(std::move(job));
-		more.notify_one();
-	}
-
-	~pool()
-	{
-		{
-			std::lock_guard<std::mutex> held(lock);
-			over = true;
-		}
-		more.notify_all();
-		for (auto &t : threads)
-			t.join();
-	}
-};
 
 static void jobs(pool &p, std::latch &l, int by = 1)
 {

@@ -45,7 +45,11 @@ W_CXX_PLAIN := cancel_cxx throw_out cond_cancel
 W_STATIC := copied_text
 W_DLOPEN := dlopen_lib libbar.so libbaz.so slow_call.so
 W_EXEC := exec_on2 exec_on-lib
-W_GO := $(if $(shell command -v $(GO) 2>/dev/null),gobar)
+W_GO := $(if $(shell command -v $(GO) 2>/dev/null),gobar go_waits go_waits-stripped)
+# The JDK's folder. Class files run on any machine, but jvm_inside needs a JDK of the machine that it runs on.
+JAVAC ?= javac
+W_JDK := $(patsubst %/bin/javac,%,$(shell readlink -f "$$(command -v $(JAVAC))" 2>/dev/null))
+W_JAVA := $(if $(W_JDK),JavaWaits.class $(if $(CROSS),,$(if $(wildcard $(W_JDK)/include/jni.h),jvm_inside)))
 W_OLD := gen-oldlib
 # Named barriers, built with all options that change the form of a marker.
 W_SBT := thesis/pmm thesis/pmm-off sbtphases sbtphases-cxx sbtphases-off sbtmarks sbtmarks-cxx sbtmarks-off \
@@ -67,10 +71,13 @@ W_HAND := hand_written hand_written-O0 hand_written-stripped hand_written-clang 
 	two_phase_cxx two_phase_cxx-O0 turnstiles turnstiles-O0 turnstiles-clang
 W_OMP_MORE := omp_turns omp_reduce omp_sizes omp_tasks
 W_OMP_TASKS := omp_tasks-O0 omp_tasks-stripped
+# Thread pools that count down, semaphores used as barriers, and programs of C++ without barriers.
+W_POOLS := $(foreach name,count_pool sem_meet no_barrier,$(name) $(name)-O0)
 W_OMP_STATIC := $(if $(SYSROOT),,omp_turns-static)
 W_FAMILY := $(W_HAND) gen_cond gen_futex gen_sem gen_forkjoin gen_forkjoin-cxx gen_forkjoin-static \
 	$(if $(W_MUSL_GEN),gen_forkjoin-musl gen_cond-musl joiner-musl) gen_gomp gen_gomp-stripped omp_losses omp_tail $(W_OMP_MORE) $(W_OMP_TASKS) $(W_OMP_STATIC) hung_omp two_ways two_ways-posix gen_user gen_std \
-	gen_std-O0 gen_std-O1 gen_std-O3 std_ways std_ways-O0 std_ways-Os latch_pool latch_pool-O0 std_split std_split-O0
+	gen_std-O0 gen_std-O1 gen_std-O3 std_ways std_ways-O0 std_ways-Os latch_pool latch_pool-O0 std_split std_split-O0 std_teams std_teams-O0 \
+	$(W_POOLS)
 W_OMP_CLANG := $(if $(call W_HEADER,omp.h,$(CLANG) -fopenmp -xc),gen_libomp gen_libomp-stripped omp_losses-libomp omp_tail-libomp $(W_OMP_MORE:%=%-libomp) $(W_OMP_TASKS:%=%-libomp) hung_omp-libomp)
 # C++20 barriers that are inlined, by kind and level.
 W_INLINE := $(foreach kind,PLAIN COMPLETION MIXED LATCH,$(foreach level,O1 O2 O3,std_inline-$(kind)-$(level)))
@@ -78,15 +85,18 @@ W_FLAGS20 := std_flags-O1 std_flags-O2 std_flags-O3
 W_ATOMIC := hand_atomic hand_atomic-O0 hand_atomic-DWIDE $(if $(SYSROOT),,hand_atomic-static)
 
 W_STD_CLANG := $(if $(call W_HEADER,barrier,$(CLANG)++ -std=gnu++20 -xc++),gen_std-clang std_ways-clang std_split-clang latch_pool-clang latch_pool-clang-O0 hand_atomic-clang hand_atomic-clang-O0)
+W_LIBCXX := $(if $(SYSROOT),,$(if $(call W_HEADER,barrier,$(CLANG)++ -stdlib=libc++ -std=gnu++20 -xc++),gen_std-libcxx gen_std-libcxx-O0))
 W_BOOST := $(if $(call W_HEADER,boost/thread/barrier.hpp,$(CXX) $(W_THERE) -xc++),gen_boost)
 W_ABSL := $(if $(SYSROOT),,$(if $(call W_HEADER,absl/synchronization/barrier.h,$(CXX) -std=gnu++20 -xc++),gen_absl gen_absl-static))
 W_TBB := $(if $(call W_HEADER,tbb/parallel_for.h,$(CXX) $(W_THERE) -xc++),tbb_rounds)
+W_BLAS := $(if $(SYSROOT),,$(if $(call W_HEADER,openblas_config.h,$(CC) -xc),blas_rounds))
+W_FFTW := $(if $(SYSROOT),,$(if $(call W_HEADER,fftw3.h,$(CC) -xc),fft_rounds fft_rounds-omp))
 W_LTTNG := $(if $(call W_HEADER,lttng/tracef.h,$(CC) -xc),bench_phases-lttng)
 W_RUST := $(if $(call W_HAVE,rustc),gen_rust rust_names rust_names-v0 rust_scope rust_scope-O0 rust_scope-v0 rust_scope-lto rust_scope-stripped)
 W_OPENMPI := $(if $(SYSROOT),,$(if $(call W_HAVE,mpicc.openmpi),gen_openmpi mpi_comms_openmpi hung_openmpi mpi_waits_openmpi mpi_makers_openmpi mpi_mismatch_openmpi mpi_ordinal_openmpi))
 W_MPICH := $(if $(SYSROOT),$(if $(W_MPICH_THERE),gen_mpich),$(if $(call W_HAVE,mpicc.mpich),gen_mpich mpi_comms_mpich hung_mpich mpi_waits_mpich mpi_makers_mpich mpi_meets_mpich mpi_mismatch_mpich mpi_ordinal_mpich))
 W_MPIF := $(if $(and $(if $(SYSROOT),,yes),$(call W_HAVE,gfortran)),$(if $(W_OPENMPI),gen_openmpif mpi_split_openmpi mpi_waitf_openmpi) $(if $(W_MPICH),gen_mpichf mpi_split_mpich mpi_waitf_mpich))
-W_FAMILIES := $(W_FAMILY) $(W_INLINE) $(W_FLAGS20) $(W_ATOMIC) hot_cond spun spun-O0 long_names $(W_STD_CLANG) $(W_OMP_CLANG) $(W_BOOST) $(W_ABSL) $(W_RUST) $(W_OPENMPI) $(W_MPICH) $(W_MPIF)
+W_FAMILIES := $(W_FAMILY) $(W_INLINE) $(W_FLAGS20) $(W_ATOMIC) hot_cond spun spun-O0 long_names $(W_STD_CLANG) $(W_LIBCXX) $(W_OMP_CLANG) $(W_BOOST) $(W_ABSL) $(W_RUST) $(W_OPENMPI) $(W_MPICH) $(W_MPIF)
 
 # Programs without a barrier; and programs modelled on SPLASH-2, each with three kinds of barrier.
 W_NOT := not_pool not_queue not_pipeline not_mutex not_rwlock not_gun not_timer not_publish not_server not_sem \
@@ -95,7 +105,11 @@ W_NOT_CXX := not_lambdas not_lambdas-O0 not_lambdas-clang
 W_SPLASH := $(foreach p,radix lu3 ocean water,$(p)-pthread $(p)-cond $(p)-spin) radix-again lu3-again water-again
 
 W_LOOKED := looked
-WORKLOADS := $(W_PLAIN) $(W_LOOKED) $(W_CXX_PLAIN) $(W_STATIC) $(W_DLOPEN) $(W_EXEC) $(W_OLD) $(W_SBT) $(W_PHASES) $(W_GEN) $(W_MUSL_GEN) $(W_GO) $(W_FAMILIES) $(W_TBB) $(W_LTTNG) $(W_NOT) $(W_NOT_CXX) not_make.sh $(W_SPLASH)
+# Programs with a late thread that does more work in a known function, compiled in many ways.
+W_EXTRA_C := extra-O0 extra-O1 extra-O2 extra-O3 extra-no-fp extra-inlined extra-calls extra-memory
+W_EXTRA := $(if $(SYSROOT),,$(W_EXTRA_C) libextra.so extra-library extra-splitdebug extra_cxx-O0 extra_cxx-O2 extra_cxx-O3 \
+	$(if $(call W_HAVE,$(CLANG)),extra-clang extra-inlined-clang) $(if $(call W_HAVE,rustc),extra_rust extra_rust-O))
+WORKLOADS := $(W_PLAIN) $(W_LOOKED) $(W_CXX_PLAIN) $(W_STATIC) $(W_DLOPEN) $(W_EXEC) $(W_OLD) $(W_SBT) $(W_PHASES) $(W_GEN) $(W_MUSL_GEN) $(W_GO) $(W_JAVA) $(W_FAMILIES) $(W_TBB) $(W_BLAS) $(W_FFTW) $(W_LTTNG) $(W_NOT) $(W_NOT_CXX) not_make.sh $(W_SPLASH) $(W_EXTRA)
 
 workloads: $(WORKLOADS:%=$(W)/%)
 ifeq ($(W_MUSL_GEN),)
@@ -105,12 +119,18 @@ ifeq ($(filter papi_phases,$(W_PHASES)),)
 	@echo "workloads: papi_phases is left out, for there is no papi.h or no perfmon/pfmlib.h"
 endif
 ifeq ($(W_GO),)
-	@echo "workloads: gobar is left out, for there is no $(GO)"
+	@echo "workloads: gobar and go_waits are left out, for there is no $(GO)"
+endif
+ifeq ($(W_JAVA),)
+	@echo "workloads: JavaWaits is left out, for there is no $(JAVAC)"
 endif
 	@$(if $(W_OMP_CLANG),:,echo "workloads: gen_libomp is left out, for $(CLANG) has no omp.h")
+	@$(if $(W_LIBCXX),:,echo "workloads: gen_std-libcxx is left out, for $(CLANG)++ has no barrier of libc++")
 	@$(if $(W_BOOST),:,echo "workloads: gen_boost is left out, for there is no boost/thread/barrier.hpp")
 	@$(if $(W_ABSL),:,echo "workloads: gen_absl is left out, for there is no absl/synchronization/barrier.h")
 	@$(if $(W_TBB),:,echo "workloads: tbb_rounds is left out, for there is no tbb/parallel_for.h")
+	@$(if $(W_BLAS),:,echo "workloads: blas_rounds is left out, for there is no openblas_config.h")
+	@$(if $(W_FFTW),:,echo "workloads: fft_rounds is left out, for there is no fftw3.h")
 	@$(if $(W_RUST),:,echo "workloads: gen_rust is left out, for there is no rustc")
 	@$(if $(W_OPENMPI),:,echo "workloads: gen_openmpi is left out, for there is no mpicc.openmpi")
 	@$(if $(W_MPICH),:,echo "workloads: gen_mpich is left out, for there is no mpicc.mpich")
@@ -256,6 +276,22 @@ $(W)/gobar: $(wildcard $(W_SRC)/gobar/*) $(W_SRC)/workloads.mk
 	cd $(W_SRC)/gobar && CGO_ENABLED=1 GOFLAGS='-mod=mod -buildvcs=false' GOPROXY=off \
 		GOCACHE=$(abspath $(B))/gocache GOPATH=$(abspath $(B))/gopath $(W_GO_THERE) $(GO) build -o $(abspath $@) .
 
+# Static, as most Go programs are; with and without symbols and Go's note.
+$(W)/go_waits $(W)/go_waits-stripped: $(wildcard $(W_SRC)/go_waits/*) $(W_SRC)/workloads.mk
+	@mkdir -p $(@D)
+	cd $(W_SRC)/go_waits && CGO_ENABLED=0 GOFLAGS='-mod=mod -buildvcs=false' GOPROXY=off \
+		GOCACHE=$(abspath $(B))/gocache GOPATH=$(abspath $(B))/gopath $(W_GO_THERE) $(GO) build \
+		$(if $(filter %-stripped,$@),-ldflags='-s -w -buildid=') -o $(abspath $@) .
+
+# --- Java ------------------------------------------------------------------------------------------
+$(W)/JavaWaits.class: $(W_SRC)/JavaWaits.java
+	@mkdir -p $(@D)
+	$(JAVAC) -d $(@D) $<
+
+$(W)/jvm_inside: $(W_SRC)/jvm_inside.c
+	@mkdir -p $(@D)
+	$(W_CC) -I$(W_JDK)/include -I$(W_JDK)/include/linux -o $@ $< -ldl
+
 # --- the generator, in the forms in which programs are distributed --------------------------------
 $(W)/gen: $(GEN_SRC) $(W_COMMON)
 	@mkdir -p $(@D)
@@ -360,6 +396,18 @@ $(W)/gen_std-O0 $(W)/gen_std-O1 $(W)/gen_std-O3: $(W)/gen_std-%: $(W_SRC)/gen_st
 $(W)/std_ways $(W)/std_ways-O0 $(W)/std_ways-Os: $(W)/std_ways%: $(W_SRC)/std_ways.cc
 	$(CXX) -std=gnu++20 $(W_FLAGS) $* -o $@ $<
 
+$(W)/std_teams $(W)/std_teams-O0: $(W)/std_teams%: $(W_SRC)/std_teams.cc
+	$(CXX) -std=gnu++20 $(W_FLAGS) $* -o $@ $<
+
+$(W)/count_pool $(W)/count_pool-O0: $(W)/count_pool%: $(W_SRC)/count_pool.cc
+	$(CXX) -std=gnu++20 $(W_FLAGS) $* -o $@ $<
+
+$(W)/sem_meet $(W)/sem_meet-O0: $(W)/sem_meet%: $(W_SRC)/sem_meet.cc
+	$(CXX) -std=gnu++20 $(W_FLAGS) $* -o $@ $<
+
+$(W)/no_barrier $(W)/no_barrier-O0: $(W)/no_barrier%: $(W_SRC)/no_barrier.cc
+	$(CXX) -std=gnu++20 $(W_FLAGS) $* -o $@ $<
+
 $(W)/latch_pool $(W)/latch_pool-O0: $(W)/latch_pool%: $(W_SRC)/latch_pool.cc
 	$(CXX) -std=gnu++20 $(W_FLAGS) $* -o $@ $<
 
@@ -388,6 +436,18 @@ $(W)/std_ways-clang $(W)/std_split-clang: $(W)/%-clang: $(W_SRC)/%.cc
 
 $(W)/gen_std-clang: $(W_SRC)/gen_std.cc $(W)/gen_core.o
 	$(CLANG)++ $(W_CLANG_THERE) -std=gnu++20 $(W_FLAGS) -o $@ $^
+
+$(W)/blas_rounds: $(W_SRC)/blas_rounds.c
+	$(W_CC) -o $@ $< -lopenblas
+
+$(W)/fft_rounds: $(W_SRC)/fft_rounds.c
+	$(W_CC) -o $@ $< -lfftw3_threads -lfftw3 -lm
+
+$(W)/fft_rounds-omp: $(W_SRC)/fft_rounds.c
+	$(W_CC) -fopenmp -o $@ $< -lfftw3_omp -lfftw3 -lm
+
+$(W)/gen_std-libcxx $(W)/gen_std-libcxx-O0: $(W)/gen_std-libcxx%: $(W_SRC)/gen_std.cc $(W)/gen_core.o
+	$(CLANG)++ -stdlib=libc++ -std=gnu++20 $(W_FLAGS) $* -o $@ $^
 
 $(W)/gen_boost: $(W_SRC)/gen_boost.cc $(W)/gen_core.o
 	$(CXX) -std=gnu++20 $(W_FLAGS) -o $@ $^ $(W_THERE) -lboost_thread
@@ -518,3 +578,43 @@ $(W)/gen_openmpif $(W)/gen_mpichf: $(W)/gen_%f: $(W_SRC)/gen_mpi.c $(W_SRC)/gen_
 	mpicc.$* -std=gnu11 $(W_FLAGS) -DFORTRAN -DMPI_NAME='"$(@F)"' -c -o $@.c.o $(W_SRC)/gen_mpi.c
 	mpifort.$* -O2 -g -fno-omit-frame-pointer -Wl,--build-id=sha1 -o $@ $(W_SRC)/gen_mpif.f90 \
 		$@.c.o $(W)/gen_core.o -lpthread
+
+W_EXTRA_FLAGS = -std=gnu11 -g -pthread -Wall -Wextra -Werror -D_GNU_SOURCE -Wl,--build-id=sha1
+$(W)/extra-O0 $(W)/extra-O1 $(W)/extra-O2 $(W)/extra-O3: $(W)/extra-O%: $(W_SRC)/extra.c $(W_COMMON)
+	@mkdir -p $(@D)
+	$(CC) $(W_EXTRA_FLAGS) -O$* -o $@ $<
+$(W)/extra-no-fp: $(W_SRC)/extra.c $(W_COMMON)
+	@mkdir -p $(@D)
+	$(CC) $(W_EXTRA_FLAGS) -O2 -fomit-frame-pointer -o $@ $<
+$(W)/extra-inlined: $(W_SRC)/extra.c $(W_COMMON)
+	@mkdir -p $(@D)
+	$(CC) $(W_EXTRA_FLAGS) -O2 -DINLINED -o $@ $<
+$(W)/extra-calls: $(W_SRC)/extra.c $(W_COMMON)
+	@mkdir -p $(@D)
+	$(CC) $(W_EXTRA_FLAGS) -O2 -DCALLS -o $@ $<
+$(W)/extra-memory: $(W_SRC)/extra.c $(W_COMMON)
+	@mkdir -p $(@D)
+	$(CC) $(W_EXTRA_FLAGS) -O2 -DMEMORY -o $@ $<
+$(W)/extra-clang: $(W_SRC)/extra.c $(W_COMMON)
+	@mkdir -p $(@D)
+	$(CLANG) $(W_EXTRA_FLAGS) -O2 -o $@ $<
+$(W)/extra-inlined-clang: $(W_SRC)/extra.c $(W_COMMON)
+	@mkdir -p $(@D)
+	$(CLANG) $(W_EXTRA_FLAGS) -O3 -DINLINED -o $@ $<
+$(W)/libextra.so: $(W_SRC)/extra_lib.c $(W_COMMON)
+	@mkdir -p $(@D)
+	$(CC) $(W_EXTRA_FLAGS) -O2 -fPIC -shared -o $@ $<
+$(W)/extra-library: $(W_SRC)/extra.c $(W)/libextra.so $(W_COMMON)
+	$(CC) $(W_EXTRA_FLAGS) -O2 -DLIBRARY -o $@ $< -L$(W) -lextra -Wl,-rpath,'$$ORIGIN'
+$(W)/extra-splitdebug: $(W)/extra-O2
+	$(OBJCOPY) --only-keep-debug $< $@.debug
+	$(OBJCOPY) --strip-all --add-gnu-debuglink=$@.debug $< $@
+$(W)/extra_cxx-O0 $(W)/extra_cxx-O2 $(W)/extra_cxx-O3: $(W)/extra_cxx-O%: $(W_SRC)/extra_cxx.cc $(W_COMMON)
+	@mkdir -p $(@D)
+	$(CXX) -std=gnu++20 -g -pthread -Wall -Wextra -Werror -O$* -o $@ $<
+$(W)/extra_rust: $(W_SRC)/extra_rust.rs $(W_COMMON)
+	@mkdir -p $(@D)
+	$(RUSTC) -g -o $@ $<
+$(W)/extra_rust-O: $(W_SRC)/extra_rust.rs $(W_COMMON)
+	@mkdir -p $(@D)
+	$(RUSTC) -g -O -o $@ $<
