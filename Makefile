@@ -152,7 +152,7 @@ PURE_SRC := $(foreach r,$(PURE),$(wildcard user/$(r)/*.c)) $(wildcard user/attac
 	$(patsubst %,user/%.c,attach/sample attach/probe_sites attach/mappings attach/copies ingest/ring ingest/merge_order \
 	hang/hang hang/hang_fill hang/hang_graph hang/hang_need hang/hang_text) $(wildcard user/top/live_rates*.c user/top/screen*.c) \
 	$(filter-out user/doctor/doctor_try.c user/doctor/doctor_examine.c,$(wildcard user/doctor/doctor*.c)) $(wildcard user/cmd/option*.c) \
-	user/cmd/command_text.c user/cmd/nearest.c
+	user/cmd/command_text.c user/cmd/nearest.c user/cmd/pager.c
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(B)/unit/%)
 
@@ -292,11 +292,16 @@ bench-programs: $(B)/bench/empty.bpf.o $(B)/bench/bench_empty $(B)/bench/bench_m
 
 # --- commands ----------------------------------------------------------------------------------------
 setup:
-	scripts/setup build
+	@scripts/setup build
 
+# A newcomer's first sight: no line of each compiler run, unless the build fails.
 demo: setup
-	$(MAKE) all $(B)/workloads/lu
-	scripts/demo
+	@mkdir -p $(B)
+	@printf 'Building sbt-trace ... '
+	@$(MAKE) $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc)) all $(B)/workloads/lu >$(B)/demo-build.log 2>&1 || \
+		{ echo failed; cat $(B)/demo-build.log; exit 1; }
+	@echo done
+	@scripts/demo
 
 check:
 	scripts/setup check

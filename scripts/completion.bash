@@ -6,31 +6,33 @@
 
 # The commands; for one of them its options, each with the value that follows it, and what its operands are.
 # begin: written by scripts/options
-_sbt_trace_commands="trace record report list hang top predict diff series doctor"
+_sbt_trace_commands="trace record report list hang top predict diff series doctor help"
 _sbt_trace_options() {
 	case $1 in
 	trace)
 		operands="command"
 		options="-p:LIST --pid:LIST -a --all --comm:NAME --cgroup:PATH --no-children -u:USER --user:USER --delay:SECONDS
 			-d:SECONDS --duration:SECONDS -b:SPEC --barrier:SPEC --frames:N --discover --no-discover -e:LIST --events:LIST
-			--hang:SECONDS --no-causes --aggregate -w:BARRIER --watch:BARRIER -W --watch-all --name:NAME=BARRIER
-			--warn-time:MS --warn-every:N --no-warnings --phase:NAME=A..B --phase-times -o:FILE --output:FILE --json --csv
-			--markdown --json-schema --record:FILE --keep-processes:N --cost-limit:N --attach:session,multi,perf
-			--ring-size:KIB --debuginfod -q --quiet -v --verbose -h --help --version"
+			--hang:SECONDS --no-causes --no-samples --sample-rate:HZ --aggregate -w:BARRIER --watch:BARRIER -W --watch-all
+			--name:NAME=BARRIER --warn-time:MS --warn-every:N --no-warnings --phase:NAME=A..B --phase-times --detail
+			-o:FILE --output:FILE --json --csv --markdown --json-schema --record:FILE --keep-processes:N --cost-limit:N
+			--attach:session,multi,perf --ring-size:KIB --debuginfod -q --quiet -v --verbose -h --help --version"
 		;;
 	record)
 		operands="command"
 		options="-p:LIST --pid:LIST -a --all --comm:NAME --cgroup:PATH --no-children -u:USER --user:USER --delay:SECONDS
 			-d:SECONDS --duration:SECONDS -b:SPEC --barrier:SPEC --frames:N --discover --no-discover -e:LIST --events:LIST
-			--hang:SECONDS --no-causes -o:FILE --output:FILE --json-schema --keep-processes:N --cost-limit:N
-			--attach:session,multi,perf --ring-size:KIB --debuginfod -q --quiet -v --verbose -h --help --version"
+			--hang:SECONDS --no-causes --no-samples --sample-rate:HZ -o:FILE --output:FILE --json-schema --keep-processes:N
+			--cost-limit:N --attach:session,multi,perf --ring-size:KIB --debuginfod -q --quiet -v --verbose -h --help
+			--version"
 		;;
 	report)
 		operands="files"
 		options="-w:BARRIER --watch:BARRIER -W --watch-all --name:NAME=BARRIER --warn-time:MS --warn-every:N --no-warnings
-			--phase:NAME=A..B --phase-times --from:SECONDS --to:SECONDS --site:BARRIER --thread:TID -o:FILE --output:FILE
-			--json --csv --markdown --json-schema --html:FILE --with:RECORDING --chrome:FILE --folded:FILE
-			--keep-processes:N -q --quiet -v --verbose -h --help --version"
+			--phase:NAME=A..B --phase-times --from:SECONDS --to:SECONDS --site:BARRIER --thread:TID --detail --no-pager
+			-o:FILE --output:FILE --json --csv --markdown --json-schema --html:FILE --with:RECORDING --chrome:FILE
+			--folded:FILE --folded-stacks:FILE --folded-late:FILE --keep-processes:N -q --quiet -v --verbose -h --help
+			--version"
 		;;
 	list)
 		operands="files"
@@ -43,28 +45,33 @@ _sbt_trace_options() {
 	top)
 		operands="command"
 		options="-p:LIST --pid:LIST -a --all --comm:NAME --cgroup:PATH --no-children -u:USER --user:USER -b:SPEC --barrier:SPEC
-			--frames:N --discover --no-discover --no-causes -d:SECONDS --interval:SECONDS -n:N --iterations:N
-			--attach:session,multi,perf --ring-size:KIB --debuginfod -h --help --version"
+			--frames:N --discover --no-discover --no-causes --no-samples --sample-rate:HZ -d:SECONDS --interval:SECONDS
+			-n:N --iterations:N --attach:session,multi,perf --ring-size:KIB --debuginfod -h --help --version"
 		;;
 	predict)
 		operands="files"
 		options="--from:SECONDS --to:SECONDS --processors:LIST --machine:laptop,two-socket,cm5,distributed,ideal
-			--barrier-model:linear,central,tree,dissemination,free --set:NAME=VALUE --parameters --calibrate -o:FILE
-			--output:FILE --json --csv --markdown --json-schema --record-to:FILE --html:FILE -q --quiet -h --help --version"
+			--barrier-model:linear,central,tree,dissemination,free --set:NAME=VALUE --parameters --calibrate --no-pager
+			-o:FILE --output:FILE --json --csv --markdown --json-schema --record-to:FILE --html:FILE -q --quiet -h --help
+			--version"
 		;;
 	diff)
 		operands="files"
-		options="--fail-above:PERCENT --quantity:phase,barrier,lost,release,elapsed,efficiency,counters --confidence:PERCENT
-			-o:FILE --output:FILE --json --csv --markdown --html:FILE -h --help --version"
+		options="--fail-above:PERCENT --quantity:phase,barrier,lost,release,elapsed,efficiency,functions,counters
+			--confidence:PERCENT --no-pager -o:FILE --output:FILE --json --csv --markdown --html:FILE -h --help --version"
 		;;
 	series)
 		operands="files"
-		options="-l:LABEL --label:LABEL --by:run,command,threads,file --base:first,fastest,row,column -o:FILE --output:FILE
-			--json --csv --markdown --html:FILE -h --help --version"
+		options="-l:LABEL --label:LABEL --by:run,command,threads,file --base:first,fastest,row,column --no-pager -o:FILE
+			--output:FILE --json --csv --markdown --html:FILE -h --help --version"
 		;;
 	doctor)
 		operands="none"
-		options="-o:FILE --output:FILE --json -h --help --version"
+		options="--no-pager -o:FILE --output:FILE --json -h --help --version"
+		;;
+	help)
+		operands="name"
+		options="-h --help --version"
 		;;
 	esac
 }
@@ -184,7 +191,9 @@ _sbt_trace() {
 		for option in $options; do
 			word+=" ${option%%:*}"
 		done
-		if [[ $operands == files ]]; then
+		if [[ $operands == name ]]; then
+			mapfile -t COMPREPLY < <(compgen -W "$word $_sbt_trace_commands" -- "$cur")
+		elif [[ $operands == files ]]; then
 			_sbt_trace_files "$cur" "$word"
 		else
 			[[ $operands == none ]] || word+=" --"
