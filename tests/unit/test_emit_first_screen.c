@@ -37,7 +37,7 @@ static unsigned count_lines(const char *out)
 /* Check the limit and the properties of all text at several widths. */
 static void check_screen(const struct report *r, const char *must)
 {
-	static const unsigned widths[] = { 80, 100, 120, 200 };
+	static const unsigned widths[] = { 60, 80, 100, 120, 200 };
 
 	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
 		char *out = print(r, widths[i]);
@@ -85,6 +85,27 @@ static void test_answers(void **state)
 	/* Each of these is stated once. */
 	assert_null(strstr(strstr(out, "0.66") + 1, "0.66"));
 	assert_lacks(out, "SBT options");
+}
+
+/* On a narrow terminal, columns of the table are left out, and no number or heading is cut. */
+static void test_narrow(void **state)
+{
+	static const unsigned widths[] = { 50, 60, 72, 80 };
+	struct report r CLEANUP(data_free) = late();
+
+	r.processes[0].verdict[0] = '\0';
+	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+		char *out = print(&r, widths[i]), *table = strstr(out, "BARRIERS by lost time");
+
+		assert_non_null(table);
+		check_lines(out, widths[i]);
+		assert_says(table, "barrier ", " lost  share  last most often");
+		for (const char *cut = table; (cut = strstr(cut, "…")); cut++)
+			if (cut[-1] >= '0' && cut[-1] <= '9')
+				fail_msg("%u columns: a number is cut:\n%s", widths[i], out);
+		assert_says(table, "Efficiency 0.66", "serialisation", "transfer", "--detail");
+		free(out);
+	}
 }
 
 /* Gains say what they assume, and together they fit into the time that the work leaves. */
@@ -286,10 +307,10 @@ static void test_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_report),	cmocka_unit_test(test_answers),
-		cmocka_unit_test(test_gains),	cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_crowd),	cmocka_unit_test(test_many_barriers),
-		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_report),	      cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_narrow),	      cmocka_unit_test(test_gains),
+		cmocka_unit_test(test_hostile),	      cmocka_unit_test(test_crowd),
+		cmocka_unit_test(test_many_barriers), cmocka_unit_test(test_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

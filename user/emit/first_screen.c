@@ -21,36 +21,41 @@
 #include "emit/why.h"
 #include "hang/hang.h"
 
-#define LABEL	       48 /* columns of a barrier in a title */
-#define FINDINGS       3 /* largest number of findings */
-#define ROWS	       10 /* largest number of barriers in the table */
-#define ROWS_LEAST     3 /* rows that findings leave to the table */
-#define PHASES	       3 /* largest number of phases that the user named */
+#define LABEL		  48 /* columns of a barrier in a title */
+#define FINDINGS	  3 /* largest number of findings */
+#define ROWS		  10 /* largest number of barriers in the table */
+#define ROWS_LEAST	  3 /* rows that findings leave to the table */
+#define PHASES		  3 /* largest number of phases that the user named */
 /* Largest number of lines of parts that can be long. */
-#define ANSWER	       3
-#define ANSWER_HUNG    2 /* below a hang */
-#define HANG	       3
-#define BODY_ONE       5 /* body of the only finding */
-#define BODY_MOST      4
-#define BODY_LEAST     2
-#define NOTES	       8
-#define NOTES_HUNG     4 /* below a hang */
-#define REMARK	       2
-#define REMARK_ALONE   4 /* if no thread crossed a barrier, and it is not known what they did */
+#define ANSWER		  3
+#define ANSWER_HUNG	  2 /* below a hang */
+#define HANG		  3
+#define BODY_ONE	  5 /* body of the only finding */
+#define BODY_MOST	  4
+#define BODY_LEAST	  2
+#define NOTES		  8
+#define NOTES_HUNG	  4 /* below a hang */
+#define REMARK		  2
+#define REMARK_ALONE	  4 /* if no thread crossed a barrier, and it is not known what they did */
 /* Remarks above a list of what threads did: advice, and other remarks. */
-#define REMARKS_ADVICE 1
-#define REMARKS_OTHER  2
+#define REMARKS_ADVICE	  1
+#define REMARKS_OTHER	  2
 /*
  * Lines that a finding needs at least: its title and its advice have up to 2, its body 1. The table
  * needs 4: title, headings, one row, and the number of the other rows.
  */
-#define FINDING_LEAST  5
-#define TABLE_LEAST    4
+#define FINDING_LEAST	  5
+#define TABLE_LEAST	  4
 /* a barrier or fact with a gain below this share of the elapsed time is no finding */
-#define GAIN_LEAST     0.01
-#define GLOSS_WIDTH    94 /* columns that the line of the efficiencies has with its gloss */
-#define COST_MAX       0.05 /* as in summary.c: a higher cost is a warning */
-#define PLACE	       208
+#define GAIN_LEAST	  0.01
+#define WIDE		  80 /* columns of a terminal on which no part needs more lines */
+#define GLOSS_WIDTH	  94 /* columns that the line of the efficiencies has with its gloss */
+#define COST_MAX	  0.05 /* as in summary.c: a higher cost is a warning */
+#define PLACE		  208
+#define NAME_LEAST	  16 /* columns of a barrier in the table, while other columns can be left out */
+/* Columns that a narrow table leaves out; each number includes the smaller ones. */
+#define LEFT_OUT_PHASE	  1
+#define LEFT_OUT_EPISODES 2
 
 /* Lines that are counted before they are printed. */
 struct part {
@@ -66,6 +71,7 @@ struct screen {
 	const struct report_process *top;
 	const struct report_group *group; /* NULL: `top` is a single process */
 	bool many; /* several processes or groups, so that names need a pid */
+	bool narrow; /* the efficiencies and the summary may take two lines each */
 	uint64_t warnings, warned_ns;
 	unsigned notes_most; /* largest number of lines of all notes */
 	uint32_t notes, findings; /* numbers of notes and findings that only --detail shows */
@@ -779,7 +785,7 @@ static void last_cell(char *out, size_t size, const struct report_barrier *b)
 }
 
 static void table_barrier(const struct screen *s, struct table *table,
-			  const struct report_barrier *b)
+			  const struct report_barrier *b, unsigned left_out)
 {
 	double time = thread_time(owner_of(s->r, b));
 	double share = 0;
@@ -791,8 +797,11 @@ static void table_barrier(const struct screen *s, struct table *table,
 		table_text(table, cell);
 	}
 	table_text(table, b->label);
-	table_text(table, textout_count(cell, b->episodes));
-	table_text(table, b->phase_ns.n ? textout_time(cell, number_whole(b->phase_ns.mean)) : "?");
+	if (left_out < LEFT_OUT_EPISODES)
+		table_text(table, textout_count(cell, b->episodes));
+	if (left_out < LEFT_OUT_PHASE)
+		table_text(table, b->phase_ns.n ? textout_time(cell, number_whole(b->phase_ns.mean))
+						: "?");
 	table_text(table, textout_time(cell, b->lost_ns));
 	if (!lost)
 		share = NAN;
@@ -803,12 +812,52 @@ static void table_barrier(const struct screen *s, struct table *table,
 	table_text(table, cell);
 }
 
+/* Make the table of the first @rows barriers. */
+static void make_table(const struct screen *s, struct table *table, uint32_t rows,
+		       unsigned left_out)
+{
+	if (s->many)
+		table_column(table, "pid", EMIT_NUMBER);
+	table_column(table, "barrier", EMIT_NAME);
+	if (left_out < LEFT_OUT_EPISODES)
+		table_column(table, "episodes", EMIT_NUMBER);
+	if (left_out < LEFT_OUT_PHASE)
+		table_column(table, "mean phase", EMIT_NUMBER);
+	table_column(table, "lost", EMIT_NUMBER);
+	table_column(table, "share", EMIT_NUMBER);
+	table_column(table, "last most often", EMIT_ID);
+	array_for_each (b, s->r->barriers, rows)
+		table_barrier(s, table, b, left_out);
+}
+
+/*
+ * Print the table of the first @rows barriers. On a narrow terminal, columns are left out, so that
+ * names can be recognised and no number is cut.
+ */
+static void fit_table(const struct screen *s, struct textout *t, uint32_t rows)
+{
+	struct table table = { 0 };
+	unsigned left_out;
+
+	for (left_out = 0; left_out < LEFT_OUT_EPISODES; left_out++) {
+		table.name_least = NAME_LEAST;
+		make_table(s, &table, rows, left_out);
+		if (t->markdown || table_fits(&table, t, 2))
+			break;
+		table_drop(&table);
+	}
+	if (left_out == LEFT_OUT_EPISODES)
+		make_table(s, &table, rows, left_out);
+	table_print(&table, t, 2);
+}
+
 /* Print the barriers that lose most, in at most @room lines. */
 static void print_table(struct screen *s, struct textout *t, unsigned room)
 {
+	static const char title[] = "BARRIERS by lost time (waits for the last arriver), as a "
+				    "share of thread time";
 	const struct report *r = s->r;
 	uint32_t rows = r->nbarriers < ROWS ? r->nbarriers : ROWS;
-	struct table table = { 0 };
 	char lost[TEXTOUT_CELL], n[TEXTOUT_CELL];
 	uint64_t rest = 0;
 
@@ -818,19 +867,10 @@ static void print_table(struct screen *s, struct textout *t, unsigned room)
 	if (!t->markdown && rows + 2 + (rows < r->nbarriers) > room)
 		rows = room > TABLE_LEAST ? room - 3 : 1;
 	textout_line(t, TEXTOUT_BOLD, "%s",
-		     "BARRIERS by lost time (waits for the last arriver), as a share of thread "
-		     "time");
-	if (s->many)
-		table_column(&table, "pid", EMIT_NUMBER);
-	table_column(&table, "barrier", EMIT_NAME);
-	table_column(&table, "episodes", EMIT_NUMBER);
-	table_column(&table, "mean phase", EMIT_NUMBER);
-	table_column(&table, "lost", EMIT_NUMBER);
-	table_column(&table, "share", EMIT_NUMBER);
-	table_column(&table, "last most often", EMIT_ID);
-	array_for_each (b, r->barriers, rows)
-		table_barrier(s, &table, b);
-	table_print(&table, t, 2);
+		     t->markdown || t->width >= sizeof(title) - 1
+			     ? title
+			     : "BARRIERS by lost time, as a share of thread time");
+	fit_table(s, t, rows);
 	if (rows == r->nbarriers)
 		return;
 	array_for_each (b, r->barriers + rows, r->nbarriers - rows)
@@ -916,7 +956,8 @@ static void note_incomplete(struct screen *s, struct part *out)
 	if (r->waits_unseen)
 		clause(&b, "waits of processes that crossed no barrier may be untraced");
 	if (b.len)
-		NOTE(s, out, TEXTOUT_RED, 4, "INCOMPLETE: %s.", b.s);
+		NOTE(s, out, TEXTOUT_RED, s->notes_most < 4 ? s->notes_most : 4, "INCOMPLETE: %s.",
+		     b.s);
 	out->t.buf->failed |= b.failed;
 	buf_free(&b);
 }
@@ -1140,7 +1181,7 @@ static void efficiency(const struct screen *s, struct textout *t)
 				  textout_fraction(pe, p->parallel_least),
 				  textout_fraction(lb, p->parallel_most));
 	else if (isfinite(e->parallel))
-		textout_wrap_most(t, TEXTOUT_PLAIN, "", 2, 1,
+		textout_wrap_most(t, TEXTOUT_PLAIN, "", 2, s->narrow ? 2 : 1,
 				  "Efficiency %s%s%s = load balance %s × serialisation %s × "
 				  "transfer %s",
 				  p->untraced ? "at most " : "", textout_fraction(pe, e->parallel),
@@ -1161,14 +1202,14 @@ static void harmless(const struct screen *s, struct textout *t, double cost)
 	uint32_t left = s->findings + s->notes;
 
 	if (cost <= COST_MAX)
-		snprintf(cost_text, sizeof(cost_text), "Tracing cost %s of thread time. ",
-			 textout_percent(share, cost));
+		snprintf(cost_text, sizeof(cost_text), "Tracing cost %s%s. ",
+			 textout_percent(share, cost), s->narrow ? "" : " of thread time");
 	else if (isnan(cost) && s->top)
 		snprintf(cost_text, sizeof(cost_text), "The cost of tracing is unknown. ");
 	if (left)
 		snprintf(more, sizeof(more), "--detail: %s.",
 			 textout_plural(n, left, s->notes ? "more note" : "more finding"));
-	textout_wrap_most(t, left ? TEXTOUT_PLAIN : TEXTOUT_DIM, "", 2, 1, "%s%s%s",
+	textout_wrap_most(t, left ? TEXTOUT_PLAIN : TEXTOUT_DIM, "", 2, s->narrow ? 2 : 1, "%s%s%s",
 			  s->r->lossless ? "No record lost. " : "", cost_text, more);
 }
 
@@ -1271,24 +1312,28 @@ void first_screen_print(struct textout *t, const struct report *r,
 	struct screen s = { .t = t,
 			    .r = r,
 			    .context = context,
-			    .notes_most = r->nhangs ? NOTES_HUNG : NOTES,
+			    .narrow = !t->markdown && t->width < WIDE,
 			    .warnings = warnings,
 			    .warned_ns = warned_ns };
-	struct part head, findings, phases, table, notes;
+	struct part head, findings, phases, table, notes, efficiencies;
 	unsigned room = FIRST_SCREEN_LINES, least, used;
 	double cost;
 
+	s.notes_most = (r->nhangs ? NOTES_HUNG : NOTES) - (s.narrow ? 2 : 0);
 	choose_top(&s);
 	part_begin(&head, t);
 	part_begin(&findings, t);
 	part_begin(&phases, t);
 	part_begin(&table, t);
 	part_begin(&notes, t);
+	part_begin(&efficiencies, t);
 	answer(&s, &head.t);
 	print_missing(&s, &head.t);
 	cost = print_notes(&s, &notes);
+	efficiency(&s, &efficiencies.t);
 	/* The last lines are a blank line, the efficiencies, the notes, and a summary. */
-	room -= part_lines(&head) + part_lines(&notes) + 3;
+	room -= part_lines(&head) + 1 + part_lines(&efficiencies) + part_lines(&notes) +
+		(s.narrow ? 2 : 1);
 	least = s.top ? 1 + FINDING_LEAST + (r->nbarriers ? 1 + TABLE_LEAST : 0) : 0;
 	print_phases(&s, &phases.t, room > least + 1 ? room - least - 1 : 0);
 	room -= with_blank(&phases);
@@ -1304,7 +1349,7 @@ void first_screen_print(struct textout *t, const struct report *r,
 	part_end(&phases, t, true);
 	part_end(&table, t, true);
 	textout_blank(t);
-	efficiency(&s, t);
+	part_end(&efficiencies, t, false);
 	part_end(&notes, t, false);
 	harmless(&s, t, cost);
 }

@@ -12,7 +12,7 @@
 #include "base/text.h"
 
 #define GAP    2 /* blanks between columns */
-#define LEAST  8 /* a name is not shortened to fewer columns than this */
+#define LEAST  8 /* a name is not shortened to fewer columns, see table.name_least */
 #define BAR    12 /* columns of a full bar */
 /* table_cell.at of a time that has no text yet, because its unit is not known */
 #define UNMADE SIZE_MAX
@@ -399,13 +399,14 @@ static unsigned table_width(const struct table *table)
  */
 static void table_shrink(struct table *table, unsigned width)
 {
+	unsigned least = table->name_least ? table->name_least : LEAST;
 	unsigned c, widest;
 
 	while (table_width(table) > width) {
 		widest = table->ncolumns;
 		for (c = 0; c < table->ncolumns; c++)
 			if (table->columns[c].look == EMIT_NAME && !table->columns[c].omitted &&
-			    table->columns[c].width > LEAST &&
+			    table->columns[c].width > least &&
 			    (widest == table->ncolumns ||
 			     table->columns[c].width > table->columns[widest].width))
 				widest = c;

@@ -36,6 +36,7 @@ struct table {
 	 * nkeys columns. 0: do not divide the table.
 	 */
 	unsigned nkeys;
+	unsigned name_least; /* names keep so many columns; 0: the default of 8 */
 	struct table_cell *cells;
 	unsigned ncells, cap;
 	struct buf text; /* texts of all cells, each with a NUL */

@@ -667,8 +667,12 @@ const char *textout_plural(char out[TEXTOUT_CELL], uint64_t count, const char *n
 {
 	char number[TEXTOUT_CELL];
 
+	size_t n = strlen(noun);
+
 	snprintf(out, TEXTOUT_CELL, "%.28s %.15s%s", textout_count(number, count), noun,
-		 count == 1 ? "" : "s");
+		 count == 1		   ? ""
+		 : n && noun[n - 1] == 's' ? "es"
+					   : "s");
 	return out;
 }
 
