@@ -118,7 +118,7 @@ def test_chrome_of_a_made_run(t):
     check_equal("process", names["process_name", 4242], "made")
     check_equal("thread", names["thread_name", 4243], "thread 1 worker")
     first = next(e for e in trace.tracks[4242, 4242] if e["cat"] == "work")
-    check_equal("name", first["name"], "work to first a.c:11")
+    check_equal("name", first["name"], "work to first() a.c:11")
     check_equal("arguments", first["args"], {"phase": 0, "oncpu_ns": 900, "runq_ns": 100, "cycles": 3000})
 
 
@@ -292,15 +292,15 @@ def test_html_figures(t):
     head = page.text()
     check_in("head", "400 episodes at 2 barriers, 1,600 crossings", head)
     phases = page.numbers("barriers-and-causes")
-    check_equal("barriers", [row["Barrier"] for row in phases], ["first a.c:11", "second a.c:22"])
+    check_equal("barriers", [row["Barrier"] for row in phases], ["first() a.c:11", "second() a.c:22"])
     # There are 200 phases of 4100 ns, except the first of 4000. Of each, 3000 ns are between first and last arrival. There are
     # 200 phases of 600 ns.
     check_equal("phase times", [row[k] for row in phases for k in ("to the first arrival", "first to last arrival")],
                 ["220 µs", "600 µs", "120 µs", "0 ns"])
     idle = page.table("idle-times")
-    check_equal("idle times", idle[1], ["first a.c:11", "", "4", "0 ns", "300 µs", "600 µs", "224 µs"])
+    check_equal("idle times", idle[1], ["first() a.c:11", "", "4", "0 ns", "300 µs", "600 µs", "224 µs"])
     counters = page.table("counters-by-phase")
-    check_equal("counters", counters[1], ["first a.c:11", "6,000,000", "83 %", "1,500,000", "600,000", "2,400,000", "670,820"])
+    check_equal("counters", counters[1], ["first() a.c:11", "6,000,000", "83 %", "1,500,000", "600,000", "2,400,000", "670,820"])
     went = page.table("threads")
     check_equal("parts", went[0], ["", "tid", "on a CPU", "in the run queue, without a CPU", "wait for the last arriver",
                                    "leave: from the last arrival to the departure", "arrived last"])
@@ -792,11 +792,11 @@ def test_html_filters_and_order(t):
     page.b.click("#filter-clear")
     check_equal("lanes", page.lanes(), names)
     page.filter("barrier", "second")
-    check_equal("barriers", page.rows("barriers-and-causes"), ["second a.c:22"])
+    check_equal("barriers", page.rows("barriers-and-causes"), ["second() a.c:22"])
     check_equal("through", page.run("return document.querySelector('#phase-and-barrier-times-through-the-run select').options.length"), 1)
     page.filter("barrier", "")
     page.filter("fn", "first")
-    check_equal("barriers", page.rows("barriers-and-causes"), ["first a.c:11"])
+    check_equal("barriers", page.rows("barriers-and-causes"), ["first() a.c:11"])
     page.filter("fn", "nowhere")
     check_in("barriers", "No barrier matches the filter.", page.text("#barriers-and-causes"))
     check_equal("focus", page.run("return document.activeElement.id"), "filter-fn")
@@ -812,7 +812,7 @@ def test_html_filters_and_order(t):
     page.choose("#choose-sort", 0)
     check_equal("lanes", page.lanes(), names)
     page.choose("#choose-bsort", 4)
-    check_equal("by name", page.rows("barriers-and-causes"), ["first a.c:11", "second a.c:22"])
+    check_equal("by name", page.rows("barriers-and-causes"), ["first() a.c:11", "second() a.c:22"])
     page.choose("#choose-share", 1)
     check_in("per cent", "100\u00a0%", page.run("return document.querySelector('#threads .ticks').textContent"))
     page.quiet()

@@ -500,7 +500,7 @@ def test_rows_are_reported(t):
     text = report(t, recording, "--site", "lu_block")
     check_in("reported", "Rows are shown only for barrier lu_block", text)
     phases = text[text.index("PHASES"):].split("\n\n")[0].splitlines()[3:]
-    check(phases and all(re.search(r"  lu_block \S+ +\d", p) for p in phases), text)
+    check(phases and all(re.search(r"  lu_block\(\) \S+ +\d", p) for p in phases), text)
     check_equal("efficiencies of all", report_trace(t, recording, "--site", "lu_block").all("process")[0]["efficiency"],
                 whole.all("process")[0]["efficiency"])
     tid = whole.barrier(function="lu_block")["threads"][1]["tid"]

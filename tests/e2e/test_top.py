@@ -113,7 +113,7 @@ def row(screen, name):
     return next((r for r in rows(screen) if name in r["name"]), None)
 
 
-def late_row(screen, name="site_0 gen.c"):
+def late_row(screen, name="site_0() gen.c"):
     """Return the row of a barrier of workload LATE, once its figures are right."""
     r = row(screen, name)
     if not r or "gen-3" not in r["last"] or r["imb"] == "-":

@@ -230,12 +230,12 @@ def script(machine):
 def check_order(found, by_serial):
     """Check the last arriver, and that no thread arrived after a departure. A thread preempted between reading its clock and
     entering the barrier arrives later than its log says. On emulated CPUs, which alternate, this happens in one of ten
-    episodes. It is no excuse if the barrier itself identifies the last arriver (@by_serial)."""
+    episodes, and on a busy host in one of four. It is no excuse if the barrier itself identifies the last arriver (@by_serial)."""
     check_equal("arrivals after the first departure", found["impossible"], 0)
     check(found["last_checked"] > 5,
           f"hardly an episode has a last thread beyond doubt: {found['last_checked']}")
     check_between("last thread wrong", found["last_wrong"], 0,
-                  1 + found["last_checked"] // (25 if by_serial else 6))
+                  1 + found["last_checked"] // (25 if by_serial else 3))
 
 
 def against_log(trace, log, joins=0, begun=0, by_serial=False):
@@ -385,7 +385,7 @@ def usdt(left):
            re.search(r"idle us: ([\d ]+)ok", left.text("usdt.out")).group(1).split()]
     # A thread that is preempted between reading its own clock and the marker waits for less time than it measures.
     ratios = sorted(m["idle_ns"] / mine for mine, m in zip(own, done["threads"]))
-    check_between("median of idle times over the program's own", statistics.median(ratios), 0.9, 1.01)
+    check_between("median of idle times over the program's own", statistics.median(ratios), 0.6, 1.01)
     check(ratios[-1] <= 1.01, f"idle for longer than the program knows of: {ratios}")
     known = 2 * ITERATIONS + 2
     left.machine.count("usdt", {"matched": known, "log_episodes": known, "last_checked": 0, "last_wrong": 0})

@@ -37,9 +37,8 @@
 #define NOTES_HUNG	  4 /* below a hang */
 #define REMARK		  2
 #define REMARK_ALONE	  4 /* if no thread crossed a barrier, and it is not known what they did */
-/* Remarks above a list of what threads did: advice, and other remarks. */
-#define REMARKS_ADVICE	  1
-#define REMARKS_OTHER	  2
+#define REMARK_WHAT	  3 /* if it says what the program has instead of barriers */
+#define REMARKS		  3 /* largest number of remarks above a list of what threads did */
 /*
  * Lines that a finding needs at least: its title and its advice have up to 2, its body 1. The table
  * needs 4: title, headings, one row, and the number of the other rows.
@@ -1235,30 +1234,40 @@ static void print_activities(const struct screen *s, struct part *out, unsigned 
 }
 
 /*
+ * If no thread crossed a barrier, remarks are printed in this order: what the program has instead of
+ * barriers, what to do, and general reasons.
+ */
+static unsigned remark_rank(const struct remark *m)
+{
+	if (!strcmp(m->kind, "runtime_unseen") || !strcmp(m->kind, "own_threads"))
+		return 0;
+	return strcmp(m->kind, "elsewhere") ? 2 : 1;
+}
+
+/*
  * No thread crossed a barrier: print why, from the remarks, and what the threads did all the same,
  * in at most @room lines.
  */
 static void print_nothing(struct screen *s, struct part *out, unsigned room)
 {
 	bool did = s->r->nactivities != 0;
-	unsigned used, most, shown, pass;
+	unsigned used, most, shown = 0, all = 0, rank;
 	struct buf b = { 0 };
 	uint32_t i;
 
-	/* What to do comes first. */
-	for (pass = 0; pass < 2; pass++) {
+	for (rank = 0; rank <= 2; rank++, all += shown) {
 		shown = 0;
 		for (i = 0; i < s->r->nremarks; i += 1 + items_after(s->r, i)) {
-			if (strcmp(s->r->remarks[i].kind, "elsewhere") ? !pass : pass)
+			if (remark_rank(&s->r->remarks[i]) != rank)
 				continue;
 			used = part_lines(out);
-			most = did			    ? REMARK
+			most = did			    ? rank ? REMARK : REMARK_WHAT
 			       : used + REMARK_ALONE < room ? REMARK_ALONE
 							    : room - used;
 			remark_words(s->r, i, &b);
-			if (b.s && ((did ? shown < (pass ? REMARKS_OTHER : REMARKS_ADVICE)
-					 : used < room) ||
-				    out->t.markdown))
+			if (b.s &&
+			    ((did ? all + shown < REMARKS && (rank != 1 || !shown) : used < room) ||
+			     out->t.markdown))
 				textout_wrap_most(&out->t, TEXTOUT_PLAIN, "* ", 2, most, "%s", b.s);
 			else
 				s->notes++;
