@@ -123,10 +123,10 @@ def own_clock(out):
     return {(w[1], int(w[2])): (int(w[3]), int(w[4]), int(w[5])) for w in lines}
 
 
-def check_thread(name, m, clock):
+def check_thread(name, m, clock, apart):
     """Check that a thread's time includes everything between its marks, and nothing else."""
     _, least, most = clock[name, m["index"]]
-    check_between(f"{name} of thread {m['index']}", m["work_ns"] + m["idle_ns"], least, most)
+    check_between(f"{name} of thread {m['index']}", m["work_ns"] + m["idle_ns"], (1 - apart) * least, (1 + apart) * most)
     parts = m["oncpu_ns"] + m["runq_ns"] + sum(m["blocked_ns"].values()) + m["unattributed_ns"]
     check_equal(f"parts of {name} of thread {m['index']}", parts, m["work_ns"])
 
@@ -154,7 +154,7 @@ def check_marked_times(phases, clock, apart=0):
         check_equal(f"{name}: threads that mark it", len(marking), 3 if name in ("outer", "step") else 1)
         check_equal(f"{name}: threads in it", len(p["threads"]), 1 if name == "half" else 3)
         for m in marking:
-            check_thread(name, m, clock)
+            check_thread(name, m, clock, apart)
         check_equal(f"{name}: lost", p["lost_ns"], sum(m["wait_ns"] for m in p["threads"]))
     # With marks of one thread, the phase lasts from one mark to the other.
     for name in ("half", "tail", "alone"):

@@ -267,7 +267,7 @@ def marks(left):
     left.status("all-marks")
     phases = test_phases.by_name(everything(left))
     test_phases.check_marked_times(phases, test_phases.own_clock(left.text("all-marks.out")),
-                                   apart=0 if left.machine.counting else 0.05)
+                                   apart=0 if left.machine.counting else 0.2)
     test_phases.check_marked_counters(phases)
 
 

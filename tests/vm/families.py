@@ -156,7 +156,7 @@ def attached(run, rows, options):
         lines.append(f"n=0; until grep -q ready {run}-{name}.out || [ $n = 200 ]; do sleep 0.2; n=$((n+1)); done\n")
     # A shell starts background jobs with SIGINT ignored.
     lines.append(f"""sbt-trace --json -W -o {run}.json {options} >{run}.out 2>{run}.err & sbt=$!
-n=0; until [ -s {run}.json -o $n = 300 ] || ! kill -0 $sbt; do sleep 0.2; n=$((n+1)); done
+n=0; until [ -s {run}.json -o $n = 900 ] || ! kill -0 $sbt; do sleep 0.2; n=$((n+1)); done
 """)
     for name in rows:
         # Without the program, nothing reads, and a shell that writes waits for ever.
@@ -176,14 +176,14 @@ export kinds="{" ".join(HUNG["after"])}"
 sh hung.sh after & group=$!
 n=0; until [ $(cat after-*.log | grep -c '^# hung') = {len(HUNG["after"])} -o $n = 200 ]; do sleep 0.2; n=$((n+1)); done
 pids=$(cat after-*.pid | tr '\\n' ,)
-for i in 1 2; do timeout 60 sbt-trace hang --json -p ${{pids%,}} >>after.json 2>>after.err; done
+for i in 1 2; do timeout 120 sbt-trace hang --json -p ${{pids%,}} >>after.json 2>>after.err; done
 stop after; ends $group
 kinds="{" ".join(HUNG["live"])}"
 {stamp("live")}timeout 200 sbt-trace --json --hang 1 -o live.json -- sh -c "$(cat hung.sh)" sh live >live.out 2>live.err & sbt=$!
 reported() {{ for kind in $kinds; do
 	[ $(grep '"type":"hang"' live.json | grep -c "\\"pid\\":$(cat live-$kind.pid),") -ge 2 ] || return 1
 done 2>/dev/null; }}
-n=0; until reported || [ $n = 100 ]; do sleep 0.5; n=$((n+1)); done
+n=0; until reported || [ $n = 300 ]; do sleep 0.5; n=$((n+1)); done
 stop live; ends $sbt; echo $? >live.rc
 {stamp("end")}"""
 

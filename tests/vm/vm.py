@@ -48,7 +48,7 @@ MACHINES = {
 
 INIT = """#!/bin/busybox sh
 /bin/busybox --install -s /bin
-export PATH=/bin HOME=/ LC_ALL=C
+export PATH=/bin HOME=/ LC_ALL=C WORKLOAD_SECONDS=600
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t devtmpfs dev /dev

@@ -222,10 +222,16 @@ static inline void wait_until_asleep(pid_t tid)
 	}
 }
 
-/* End the program after @seconds, whatever tracing does to it. */
+/*
+ * End the program after @seconds, whatever tracing does to it. WORKLOAD_SECONDS in the environment
+ * is for slow machines, where a tracer needs longer to attach: it can only lengthen the time.
+ */
 static inline void stopgap(unsigned int seconds)
 {
-	alarm(seconds);
+	const char *slow = getenv("WORKLOAD_SECONDS");
+	unsigned long most = slow ? strtoul(slow, NULL, 10) : 0;
+
+	alarm(most > seconds ? (unsigned int)most : seconds);
 }
 
 #define STOPGAP_SECONDS 60
