@@ -51,7 +51,7 @@
 #define GLOSS_WIDTH	  94 /* columns that the line of the efficiencies has with its gloss */
 #define COST_MAX	  0.05 /* as in summary.c: a higher cost is a warning */
 #define PLACE		  208
-#define NAME_LEAST	  16 /* columns of a barrier in the table, while other columns can be left out */
+#define NAME_LEAST	  16 /* columns of a name, while others can be left out */
 /* Columns that a narrow table leaves out; each number includes the smaller ones. */
 #define LEFT_OUT_PHASE	  1
 #define LEFT_OUT_EPISODES 2
@@ -1234,8 +1234,8 @@ static void print_activities(const struct screen *s, struct part *out, unsigned 
 }
 
 /*
- * If no thread crossed a barrier, remarks are printed in this order: what the program has instead of
- * barriers, what to do, and general reasons.
+ * If no thread crossed a barrier, remarks are printed in this order: what the program has instead
+ * of barriers, what to do, and general reasons.
  */
 static unsigned remark_rank(const struct remark *m)
 {
