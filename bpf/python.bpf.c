@@ -427,7 +427,7 @@ static __noinline int site_send(const struct sbt_python *py, struct sbt_thread *
 	if (size <= SBT_PYTHON_LINES_LEN &&
 	    !bpf_probe_read_user(s->lines, size, (void *)s->lines_at))
 		s->lines_len = size;
-	bpf_ringbuf_submit(s, BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(s, event_wake());
 	return 0;
 }
 

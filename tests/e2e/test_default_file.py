@@ -5,6 +5,7 @@ Nothing but a recording is ever replaced. Under sudo, new files belong to the us
 
 import os
 import shutil
+import subprocess
 
 from harness import SBT, Trace, UNPRIVILEGED, check, check_equal, check_in, clean_environment, read_bytes, wait_for, workload, write_file
 
@@ -45,6 +46,27 @@ def test_record_and_report(t):
     check_equal("episodes of sbt.data", episodes(t, cwd), 40)
     result = t.run([SBT, "report", "-o", DATA], cwd=cwd, rc=2)
     check_in("its own input", "is one of the recordings to read", result.err)
+
+
+def test_full_disk(t):
+    """If the disk is full, the earlier recording is kept: as it was, or as the older one of two."""
+    cwd = directory(t)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", cwd], check=True)
+    t.at_end(subprocess.run, ["umount", cwd])
+    t.run([SBT, "record", "-q", *gen(20)], cwd=cwd, rc=0)
+    result = t.run([SBT, "record", "-q", *gen(20000)], cwd=cwd)
+    check_in("message", "No space left on device", result.err)
+    check_equal("episodes", episodes(t, cwd, OLD if OLD in os.listdir(cwd) else DATA), 20)
+
+
+def test_file_of_another_user(t):
+    """In a directory of all users, the files of other users are not replaced, not even by root."""
+    cwd = directory(t)
+    os.chmod(cwd, 0o1777)
+    t.run([SBT, "record", "-q", *gen(20)], cwd=cwd, rc=0)
+    os.chown(os.path.join(cwd, DATA), 1234, 1234)
+    check_in("message", f"{DATA} is another user's file", t.run([SBT, "record", "-q", *gen(30)], cwd=cwd).err)
+    check_equal("episodes", episodes(t, cwd), 20)
 
 
 def test_no_file_to_read(t):

@@ -8,7 +8,7 @@ import pty
 import struct
 import termios
 
-from harness import ROOT, SBT, check, check_equal, check_in, check_not_in, clean_environment, wait_for, workload
+from harness import ROOT, SBT, check, check_equal, check_in, check_not_in, clean_environment, read_text, wait_for, workload
 
 SHARED = True
 
@@ -78,6 +78,17 @@ def test_user_leaves_early(t):
     """The pager ends before it has read all output. That is no error."""
     told = on_terminal(t, "report", "-W", "--detail", TAPE, PAGER="head -n 1")
     check_equal("lines", told.count("\n"), 1)
+
+
+def test_status_of_the_command(t):
+    """The command does its work and has its status, also if the user leaves early. A pager that cannot run is an error."""
+    files, page = [t.path("a"), t.path("b")], t.path("page")
+    for path, ms in zip(files, (1, 3)):
+        t.sbt("record", "-q", "-o", path, "--", workload("gen"), "--threads", "2", "--rounds", "60",
+              "--work", f"stair:{ms}ms:{ms}ms", "--work-by", "sleep", rc=0)
+    on_terminal(t, "diff", "--json", "--fail-above", "5", "--html", page, *files, rc=3, PAGER="true")
+    check_in("page", "</html>", read_text(page))
+    on_terminal(t, "report", TAPE, rc=1, PAGER="(exec /etc/passwd 2>/dev/null)")
 
 
 def test_never_beside_a_program(t):

@@ -306,6 +306,35 @@ def test_attached(t):
     check(places and is_extra(places[0]), "no place was found")
 
 
+BUSY = """
+#include <pthread.h>
+#include <unistd.h>
+static volatile double x;
+__attribute__((noinline)) void busy(void) { for (int i = 0; i < 1000000; i++) x += i * 0.5; }
+static void *run(void *arg) { for (;;) busy(); return arg; }
+int main(void) { pthread_t t; pthread_create(&t, 0, run, 0); sleep(60); return 0; }
+"""
+
+
+def test_attached_without_barriers(t):
+    """The functions of threads that were running before, and cross no barrier, are known, too, and in recordings."""
+    path, source, binary, recording = t.path(), t.path() + ".c", t.path("busy"), t.path("recording")
+    write_file(source, BUSY)
+    subprocess.run(["gcc", "-O1", "-g", "-pthread", "-o", binary, source], check=True)
+    program = subprocess.Popen([binary])
+    try:
+        wait_for("the thread", lambda: len(os.listdir(f"/proc/{program.pid}/task")) == 2)
+        t.sbt("record", "-p", str(program.pid), "-d", "2", "-o", recording, rc=0)
+    finally:
+        program.kill()
+        program.wait()
+    t.sbt("report", "--json", "-o", path, recording, rc=0)
+    activities = of_type(objects_of(path), "activity")
+    worker = max(activities, key=lambda a: a["oncpu_ns"])
+    check_equal("functions", [f["function"] for f in worker["functions"]], ["busy"])
+    check(worker["samples"] >= 30, worker["samples"])
+
+
 def named_in_balanced(t, name):
     """Run the program without a late thread. Return the functions that are named; None: by the program's own clock, one
     thread had more to do, for example because its CPU's cache was used by others."""

@@ -8,7 +8,7 @@ import json
 import os
 import time
 
-from harness import Skip, check, check_equal, check_in, read_text
+from harness import Skip, Trace, check, check_equal, check_in, read_text
 
 PAIRED = True
 
@@ -173,6 +173,31 @@ def test_barrier(t):
     if not os.path.exists(SYSTEM):
         raise Skip("no Python")
     compare(t, SYSTEM)
+
+
+def test_merged(t):
+    """Recordings of several processes are one report, in which each barrier keeps its place."""
+    source = script(t, """
+import threading, time
+barriers = [threading.Barrier(2), threading.Barrier(2)]
+def first(): barriers[0].wait()
+def second(): barriers[1].wait()
+def run(i):
+    for _ in range(6):
+        time.sleep(0.002 * (i + 1))
+        first()
+        second()
+threads = [threading.Thread(target=run, args=(i,)) for i in range(2)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+""")
+    files, out = [t.path("a"), t.path("b")], t.path("json")
+    for path in files:
+        t.sbt("record", "-q", "-o", path, "--", SYSTEM, source, rc=0)
+    t.sbt("report", "--json", "-o", out, *files, rc=0)
+    barriers = Trace(t, out).all("barrier")
+    check_equal("functions", sorted(b["function"] for b in barriers), ["first", "first", "second", "second"])
+    check_equal("episodes", {b["episodes"] for b in barriers}, {6})
 
 
 def test_many(t):

@@ -236,6 +236,39 @@ static void crowd(struct report *r, struct report_barrier *barriers, struct rema
 	}
 }
 
+/* The same with threads that crossed no barrier, and have long names and many wakers. */
+static void check_activities(struct report *r)
+{
+	static char name[256];
+	struct report_waker by[8] = { { .tid = 4000000, .waits = 1000000 } };
+	struct report_woken woken = {
+		.where.function = name, .waits = 1000000, .wait_ns = 2000000000, .nby = 8, .by = by
+	};
+	struct report_activity_function f = { { .function = name, .file = "/a.c", .line = 7 }, 1 };
+	struct report_activity all[3];
+
+	memset(name, 'f', sizeof(name) - 1);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		all[i] = (struct report_activity){ .comm = "prog",
+						   .tid = 4000001,
+						   .elapsed_ns = 3000000000,
+						   .samples = 100,
+						   .functions = &f,
+						   .nfunctions = 1,
+						   .wait_ns = 2000000000,
+						   .wait_reason = MODEL_BLOCKED_IO,
+						   .nframes = 1,
+						   .frames = &woken.where,
+						   .nwoken = 1,
+						   .woken = &woken,
+						   .partners = 7 };
+	r->activities = all;
+	r->nactivities = 3;
+	check_screen(r, "INCOMPLETE: the recording ends before");
+	r->activities = NULL;
+	r->nactivities = 0;
+}
+
 /* With everything at once, the limit holds, and the loss is shown. */
 static void test_crowd(void **state)
 {
@@ -259,6 +292,7 @@ static void test_crowd(void **state)
 	r.nprocesses = 0;
 	r.nbarriers = 0;
 	check_screen(&r, "INCOMPLETE: the recording ends before");
+	check_activities(&r);
 	r.nprocesses = 1;
 	r.barriers = had;
 	r.nbarriers = n;

@@ -143,16 +143,20 @@ int causes_fold_process(struct causes *c, uint32_t from, uint32_t into)
 int causes_sample(struct causes *c, const struct model *model, uint32_t thread,
 		  const struct model_sample *sample)
 {
-	uint32_t proc = model_thread(model, thread)->proc, chain;
-	int err = grow_zeroed(c->procs, c->nprocs, proc + 1);
+	const struct model_thread *t = thread == MODEL_NONE ? NULL : model_thread(model, thread);
+	uint32_t chain;
+	int err = t ? grow_zeroed(c->procs, c->nprocs, t->proc + 1) : 0;
 
 	if (err)
 		return err;
-	c->procs[proc].samples++;
+	if (t)
+		c->procs[t->proc].samples++;
 	chain = places_chain(c->places, sample, &err);
-	if (!err)
+	if (!err && t)
 		err = places_sample(c->places, thread, sample, chain);
-	if (!err && chain != MODEL_NONE && !model_thread(model, thread)->crossings)
+	else if (!err)
+		places_leave(c->places);
+	if (!err && chain != MODEL_NONE && !(t && t->crossings))
 		err = activities_sample(c->activities, sample, chain);
 	return err;
 }

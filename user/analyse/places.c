@@ -62,14 +62,19 @@ struct sum {
 	uint32_t barrier, chain;
 	/* of all members, inside the barrier, and in the phases that end at it */
 	uint32_t spin, work;
-	uint32_t spin_at[PLACES_BATCHES], work_at[PLACES_BATCHES];
+	uint32_t spin_at[PLACES_BATCHES];
+	uint32_t work_at[PLACES_BATCHES]; /* by part */
 	uint32_t last[PLACES_BATCHES], reference[PLACES_BATCHES]; /* in late episodes */
 };
 
-/* Time on a CPU, and number of samples, at one barrier, by batch of episodes. */
+/*
+ * Time on a CPU, and number of samples, at one barrier. Batches take the episodes in turn, for the
+ * jackknife. Parts are of consecutive episodes, for comparisons with other runs, as in batches.h.
+ */
 struct barrier_samples {
 	uint64_t episodes, late;
-	/* all members, in phases */
+	uint64_t per; /* episodes of a part; when all parts are full, pairs are merged */
+	/* all members, in phases, by part */
 	uint64_t work_ns[PLACES_BATCHES];
 	uint32_t work[PLACES_BATCHES];
 	uint64_t last_ns[PLACES_BATCHES], reference_ns[PLACES_BATCHES], spin_ns[PLACES_BATCHES];
@@ -119,6 +124,11 @@ void places_free(struct places *p)
 	free(p);
 }
 
+void places_leave(struct places *p)
+{
+	p->left++;
+}
+
 uint64_t places_left(const struct places *p)
 {
 	return p->left + p->pending;
@@ -162,12 +172,23 @@ uint32_t places_chain(struct places *p, const struct model_sample *sample, int *
 /* Forget the older half of a thread's samples. */
 static void forget_half(struct places *p, struct thread_samples *t)
 {
-	uint32_t half = t->n / 2;
+	uint32_t half = (t->n + 1) / 2;
 
 	memmove(t->samples, t->samples + half, (t->n - half) * sizeof(*t->samples));
 	t->n -= half;
 	p->pending -= half;
 	p->left += half;
+}
+
+/* Make room: forget samples of the thread that has the most, which may never cross a barrier. */
+static void forget_most(struct places *p)
+{
+	struct thread_samples *most = p->threads;
+
+	array_for_each (t, p->threads, p->nthreads)
+		if (t->n > most->n)
+			most = t;
+	forget_half(p, most);
 }
 
 /*
@@ -205,10 +226,8 @@ int places_sample(struct places *p, uint32_t thread, const struct model_sample *
 	}
 	if (t->n >= PENDING_THREAD)
 		forget_half(p, t);
-	if (p->pending >= PENDING_MOST) {
-		p->left++;
-		return 0;
-	}
+	if (p->pending >= PENDING_MOST)
+		forget_most(p);
 	if (grow(t->samples, t->cap, t->n + 1))
 		return -ENOMEM;
 	t->samples[t->n++] = (struct pending){ sample->t_ns, chain };
@@ -249,20 +268,20 @@ static uint64_t oncpu_of(const struct model_member *m)
 /* How the samples of a member are counted. */
 struct charge {
 	const struct model_member *member;
-	uint32_t barrier, batch;
+	uint32_t barrier, batch, part;
 	bool charged; /* false: drop the samples */
 	bool last, reference;
 };
 
 static void count_work(const struct charge *c, struct barrier_samples *b, struct sum *s)
 {
-	b->work[c->batch]++;
+	b->work[c->part]++;
 	b->last[c->batch] += c->last;
 	b->reference[c->batch] += c->reference;
 	if (!s)
 		return;
 	s->work++;
-	s->work_at[c->batch]++;
+	s->work_at[c->part]++;
 	s->last[c->batch] += c->last;
 	s->reference[c->batch] += c->reference;
 }
@@ -362,9 +381,41 @@ static void add_time(struct places *p, const struct charge *c)
 	if (c->reference && oncpu != MODEL_UNKNOWN)
 		b->reference_ns[c->batch] += oncpu;
 	if (c->charged && oncpu != MODEL_UNKNOWN && m->work_ns != MODEL_UNKNOWN)
-		b->work_ns[c->batch] += oncpu;
+		b->work_ns[c->part] += oncpu;
 	if (c->charged && spin != MODEL_UNKNOWN)
 		b->spin_ns[c->batch] += spin;
+}
+
+/* Merge pairs of the parts of a barrier. */
+static void merge_parts(struct places *p, uint32_t barrier)
+{
+	struct barrier_samples *b = &p->barriers[barrier];
+	uint32_t k;
+
+	for (k = 0; k < PLACES_BATCHES; k++) {
+		bool pair = k < PLACES_BATCHES / 2;
+
+		b->work_ns[k] = pair ? b->work_ns[2 * k] + b->work_ns[2 * k + 1] : 0;
+		b->work[k] = pair ? b->work[2 * k] + b->work[2 * k + 1] : 0;
+	}
+	array_for_each (s, p->sums, p->nsums)
+		for (k = 0; s->barrier == barrier && k < PLACES_BATCHES; k++)
+			s->work_at[k] = k < PLACES_BATCHES / 2
+						? s->work_at[2 * k] + s->work_at[2 * k + 1]
+						: 0;
+	b->per *= 2;
+}
+
+/* Return the part of the next episode of a barrier. */
+static uint32_t next_part(struct places *p, uint32_t barrier)
+{
+	struct barrier_samples *b = &p->barriers[barrier];
+
+	if (!b->per)
+		b->per = 1;
+	while (b->episodes / b->per >= PLACES_BATCHES)
+		merge_parts(p, barrier);
+	return (uint32_t)(b->episodes / b->per);
 }
 
 int places_episode(struct places *p, const struct model_episode *ep, const struct model_member *ref)
@@ -377,6 +428,7 @@ int places_episode(struct places *p, const struct model_episode *ep, const struc
 	if (err)
 		return err;
 	b = &p->barriers[ep->barrier];
+	c.part = next_part(p, ep->barrier);
 	c.batch = b->episodes++ % PLACES_BATCHES;
 	if (ref && (oncpu_of(l) == MODEL_UNKNOWN || oncpu_of(ref) == MODEL_UNKNOWN))
 		ref = NULL;
@@ -408,6 +460,12 @@ int places_fold(struct places *p, uint32_t from, uint32_t into)
 		return err;
 	a = &p->barriers[into];
 	b = &p->barriers[from];
+	if (!a->per)
+		a->per = b->per;
+	while (a->per < b->per)
+		merge_parts(p, into);
+	while (b->per && b->per < a->per)
+		merge_parts(p, from);
 	a->episodes += b->episodes;
 	a->late += b->late;
 	for (k = 0; k < PLACES_BATCHES; k++) {
@@ -1107,7 +1165,10 @@ static void add_work(struct report_function *f, const struct sum *s,
 	for (k = 0; k < PLACES_BATCHES; k++) {
 		double share = b->work[k] ? (double)s->work_at[k] / b->work[k] : 0;
 
-		f->batches.sum[k] += share * (double)b->work_ns[k];
+		if (k < f->batches.n)
+			f->batches.sum[k] += share * (double)b->work_ns[k];
+		else
+			f->batches.open += share * (double)b->work_ns[k];
 		f->oncpu_ns += share * (double)b->work_ns[k];
 	}
 }
@@ -1118,6 +1179,67 @@ static uint64_t function_key(const struct where *w)
 	return name_key(name_key(TEXT_HASH_INIT, w->frame->function), w->frame->file);
 }
 
+/* A function, by its key, and its samples. */
+struct function_samples {
+	uint64_t key, samples;
+};
+
+static int by_samples(const void *a, const void *b)
+{
+	const struct function_samples *x = a, *y = b;
+
+	return NUMBER_COMPARE(y->samples, x->samples);
+}
+
+/*
+ * Put the functions of a barrier into @chosen, only those with the most samples if there are too
+ * many. Each has the value UINT64_MAX.
+ */
+static int choose_functions(const struct places *p, uint32_t barrier, const struct report_env *env,
+			    struct hash *chosen)
+{
+	struct function_samples *all = NULL;
+	uint32_t n = 0, cap = 0, i;
+	struct hash at = { 0 };
+	uint64_t key, index;
+	struct where w;
+	int err = 0;
+
+	array_for_each (s, p->sums, p->nsums) {
+		if (s->barrier != barrier || !s->work ||
+		    !chain_where(env, &p->chains[s->chain], &w) || !w.frame)
+			continue;
+		key = function_key(&w);
+		if (!hash_get(&at, key, &index)) {
+			index = n;
+			err = grow(all, cap, n + 1);
+			if (!err)
+				err = hash_put(&at, key, index);
+			if (err)
+				break;
+			all[n++] = (struct function_samples){ .key = key };
+		}
+		all[index].samples += s->work;
+	}
+	if (n)
+		qsort(all, n, sizeof(*all), by_samples);
+	for (i = 0; !err && i < n && i < PLACES_FUNCTIONS; i++)
+		err = hash_put(chosen, all[i].key, UINT64_MAX);
+	hash_free(&at);
+	free(all);
+	return err;
+}
+
+static void set_parts(struct batches_times *t, const struct barrier_samples *b)
+{
+	uint64_t full = b->per ? b->episodes / b->per : 0;
+
+	/* Parts of barriers that were folded can be fuller. */
+	t->n = full < PLACES_BATCHES ? (uint32_t)full : PLACES_BATCHES;
+	t->per = b->per;
+	t->fill = full < PLACES_BATCHES ? b->episodes - full * b->per : 0;
+}
+
 int places_functions(const struct places *p, uint32_t barrier, const struct report_env *env,
 		     struct arena *a, struct report_function **out, uint32_t *n)
 {
@@ -1125,7 +1247,7 @@ int places_functions(const struct places *p, uint32_t barrier, const struct repo
 	struct hash at = { 0 };
 	uint64_t key, index;
 	struct where w;
-	int err = 0;
+	int err;
 
 	*n = 0;
 	*out = arena_alloc(a, PLACES_FUNCTIONS * sizeof(**out));
@@ -1133,19 +1255,21 @@ int places_functions(const struct places *p, uint32_t barrier, const struct repo
 		return -ENOMEM;
 	if (!b || sum_u32(b->work) < SAMPLES_LEAST)
 		return 0;
+	err = choose_functions(p, barrier, env, &at);
 	array_for_each (s, p->sums, p->nsums) {
+		if (err)
+			break;
 		if (s->barrier != barrier || !s->work ||
 		    !chain_where(env, &p->chains[s->chain], &w) || !w.frame)
 			continue;
 		key = function_key(&w);
-		if (!hash_get(&at, key, &index)) {
-			if (*n == PLACES_FUNCTIONS)
-				continue;
+		if (!hash_get(&at, key, &index))
+			continue;
+		if (index == UINT64_MAX) {
 			index = (*n)++;
 			(*out)[index].function = keep(a, w.frame->function, &err);
 			(*out)[index].file = keep(a, w.frame->file, &err);
-			(*out)[index].batches.n = PLACES_BATCHES;
-			(*out)[index].batches.per = b->episodes / PLACES_BATCHES;
+			set_parts(&(*out)[index].batches, b);
 			if (!err)
 				err = hash_put(&at, key, index);
 			if (err)

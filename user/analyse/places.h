@@ -61,6 +61,8 @@ int places_fold(struct places *places, uint32_t from, uint32_t into);
 
 /* Number of samples that were charged to no phase: no room, or no episode ended the phase. */
 uint64_t places_left(const struct places *places);
+/* Count a sample of a thread that the model does not know. */
+void places_leave(struct places *places);
 
 /*
  * Set *out to the places at which late threads spent significantly more time than their references
@@ -91,7 +93,8 @@ struct places_stack {
 void places_each_stack(const struct places *places, uint32_t barrier,
 		       void (*each)(void *ctx, const struct places_stack *stack), void *ctx);
 
-#define PLACES_FUNCTIONS 64 /* maximum number of functions of a barrier */
+/* maximum number of functions of a barrier; with so many, there may have been more */
+#define PLACES_FUNCTIONS 64
 
 /*
  * Set *out and *n to the functions in which members were on a CPU in the phases that end at

@@ -57,9 +57,25 @@ static uint64_t tick_function(void)
 	return found;
 }
 
+/* Return whether each CPU has a tick while it runs a thread. */
+static bool always_ticks(void)
+{
+	/* CPUs with one thread only may be without a tick (nohz_full=). */
+	FILE *f = fopen("/sys/devices/system/cpu/nohz_full", "re");
+	char cpus[64] = "";
+
+	if (f) {
+		if (!fgets(cpus, sizeof(cpus), f))
+			*cpus = '\0';
+		fclose(f);
+	}
+	return *cpus < '0' || *cpus > '9';
+}
+
 void sampling_prepare(struct attach *a)
 {
-	uint64_t tick = a->samples && a->sample_ticks && !a->sample_hz ? tick_function() : 0;
+	bool ticks = a->samples && a->sample_ticks && !a->sample_hz && always_ticks();
+	uint64_t tick = ticks ? tick_function() : 0;
 
 	a->sample_ticks = tick != 0;
 	a->skel->rodata->config.tick_function = tick;
@@ -84,6 +100,13 @@ static int clock_event(uint64_t period_ns, uint32_t cpu)
 	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+static void detach_clocks(struct attach *a)
+{
+	while (a->nsample_links)
+		bpf_link__destroy(a->sample_links[--a->nsample_links]);
+}
+
+/* On an error, no CPU has a clock. */
 static int attach_clocks(struct attach *a)
 {
 	uint32_t cpu;
@@ -97,13 +120,18 @@ static int attach_clocks(struct attach *a)
 
 		if (fd < 0 && (errno == ENODEV || errno == ENXIO))
 			continue; /* no such CPU */
-		if (fd < 0)
-			return -errno;
+		if (fd < 0) {
+			int err = -errno;
+
+			detach_clocks(a);
+			return err;
+		}
 		link = bpf_program__attach_perf_event(a->skel->progs.on_sample_clock, fd);
 		if (!link) {
 			int err = -errno;
 
 			close(fd);
+			detach_clocks(a);
 			return err;
 		}
 		a->sample_links[a->nsample_links++] = link;

@@ -37,6 +37,13 @@ static void give(int fd)
 		(void)!fchown(fd, uid, gid);
 }
 
+bool output_is_own(uid_t owner)
+{
+	uint32_t uid;
+
+	return owner == geteuid() || (geteuid() == 0 && read_id("SUDO_UID", &uid) && owner == uid);
+}
+
 int output_create(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, OUTPUT_MODE);

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 /*
  * Mode of new files. Only the owner can read them, because they may name other users' programs. A
@@ -25,6 +26,9 @@ int output_create(const char *path);
  */
 int output_open_fd(const char *path);
 FILE *output_open(const char *path);
+
+/* Return whether @owner is the user, or under sudo the user that called it. */
+bool output_is_own(uid_t owner);
 
 /*
  * Rename or remove a file, in one directory. They also work as root without CAP_DAC_OVERRIDE, which

@@ -23,6 +23,7 @@
 /* The running pager, for on_signal(). 0 and -1: none. */
 static volatile sig_atomic_t pager_pid;
 static volatile sig_atomic_t pager_fd = -1;
+static sighandler_t on_pipe; /* what SIGPIPE did before */
 
 /* Return whether a program can be found: @name is the first word of a command, @n bytes long. */
 static bool exists(const char *name, size_t n)
@@ -80,16 +81,13 @@ static void on_signal(int number)
 		close(pager_fd);
 	while (pager_pid && waitpid(pager_pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	/* The user left the pager before the end of the output: nothing failed. */
-	if (number == SIGPIPE)
-		_exit(0);
 	signal(number, SIG_DFL);
 	raise(number);
 }
 
 static void take_signals(void (*handler)(int number))
 {
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	struct sigaction action = { .sa_handler = handler };
 	size_t i;
 
@@ -124,6 +122,28 @@ run_pager(const char *command, const struct launch_user *user, int input)
 	_exit(127);
 }
 
+/*
+ * If the user has left the pager before the end of the output, nothing failed: the rest goes
+ * nowhere, so that files are still written, and the exit status is that of the command.
+ */
+static ssize_t write_pager(void *cookie, const char *text, size_t size)
+{
+	size_t n = 0;
+
+	(void)cookie;
+	while (n < size) {
+		ssize_t done = write(pager_fd, text + n, size - n);
+
+		if (done > 0)
+			n += (size_t)done;
+		else if (done < 0 && errno == EPIPE)
+			return (ssize_t)size;
+		else if (done < 0 && errno != EINTR)
+			return 0;
+	}
+	return (ssize_t)size;
+}
+
 FILE *pager_start(void)
 {
 	const char *command = command_of();
@@ -135,7 +155,7 @@ FILE *pager_start(void)
 	/* Without the user that called sudo, the pager would be root's. */
 	if (!command || launch_find_user(NULL, &user) || pipe2(fds, O_CLOEXEC))
 		return NULL;
-	out = fdopen(fds[1], "w");
+	out = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = write_pager });
 	if (!out) {
 		close(fds[0]);
 		close(fds[1]);
@@ -145,27 +165,38 @@ FILE *pager_start(void)
 	pid = fork();
 	if (!pid) {
 		take_signals(SIG_DFL);
+		signal(SIGPIPE, SIG_DFL);
 		run_pager(command, &user, fds[0]);
 	}
 	close(fds[0]);
 	if (pid < 0) {
 		fclose(out);
+		close(fds[1]);
 		return NULL;
 	}
 	pager_fd = fds[1];
 	pager_pid = pid;
 	take_signals(on_signal);
+	on_pipe = signal(SIGPIPE, SIG_IGN);
 	return out;
 }
 
-void pager_end(FILE *out)
+int pager_end(FILE *out)
 {
+	int fd = pager_fd, status = 0;
+
 	fclose(out);
 	pager_fd = -1;
+	close(fd);
 	/* Keys like ^C are for the pager. */
 	take_signals(SIG_IGN);
-	while (waitpid(pager_pid, NULL, 0) < 0 && errno == EINTR)
+	while (waitpid(pager_pid, &status, 0) < 0 && errno == EINTR)
 		;
 	pager_pid = 0;
 	take_signals(SIG_DFL);
+	signal(SIGPIPE, on_pipe);
+	/* These are also the shell's, if it cannot run the command. */
+	return WIFEXITED(status) && (WEXITSTATUS(status) == 126 || WEXITSTATUS(status) == 127)
+		       ? -ENOEXEC
+		       : 0;
 }

@@ -13,7 +13,10 @@
  * called sudo, without privileges. Only one pager can run at a time.
  */
 FILE *pager_start(void);
-/* Close @out, which pager_start() returned, and wait until the user leaves the pager. */
-void pager_end(FILE *out);
+/*
+ * Close @out, which pager_start() returned, and wait until the user leaves the pager. Return 0, or
+ * -ENOEXEC if the pager could not be run.
+ */
+int pager_end(FILE *out);
 
 #endif /* CMD_PAGER_H */

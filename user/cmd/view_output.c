@@ -92,7 +92,10 @@ int view_write(const struct options *o, int (*print)(FILE *out, void *ctx), void
 	}
 	status = print(out, ctx) ? EXIT_FAILED : 0;
 	if (pager) {
-		pager_end(pager);
+		if (pager_end(pager) && !status) {
+			msg_error("the pager cannot be run: use --no-pager, or set PAGER");
+			status = EXIT_FAILED;
+		}
 	} else if (out != stdout && fclose(out) && !status) {
 		msg_error("cannot write %s: %s", o->output, strerror(errno));
 		status = EXIT_FAILED;

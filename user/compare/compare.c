@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "compare/compare_internal.h"
 #include "analyse/internal.h"
+#include "analyse/places.h"
 
 #define FUNCTIONS_MOST 8 /* functions of a site and a report that are compared */
 
@@ -227,7 +228,8 @@ static bool function_before(const struct comparing *k, uint32_t r, const struct 
 
 /*
  * Add a row for a function of a site in report @r. A report with samples that do not include the
- * function has the value 0; if it is not clear which one it is, the value is unknown.
+ * function has the value 0; if it is not clear which one it is, or if the report does not include
+ * all functions, the value is unknown.
  */
 static int row_function(struct comparing *k, const struct subject *s, uint32_t r,
 			const struct report_function *f)
@@ -235,14 +237,15 @@ static int row_function(struct comparing *k, const struct subject *s, uint32_t r
 	const struct report_barrier *b;
 	const struct report_function *in;
 	struct subject one = *s;
-	bool unclear;
+	bool unclear, known;
 	uint32_t i;
 
 	one.base.function = f->function;
 	for (i = 0; i < k->c->match.nreports; i++) {
 		b = k->in[i];
 		in = compare_function_in(k->in[r], b, f, &unclear);
-		k->values[i] = in ? in->oncpu_ns : b && b->nfunctions && !unclear ? 0 : NAN;
+		known = b && b->nfunctions && b->nfunctions < PLACES_FUNCTIONS && !unclear;
+		k->values[i] = in ? in->oncpu_ns : known ? 0 : NAN;
 		k->batches[i] = in ? &in->batches : NULL;
 	}
 	return row_make(k, &one,

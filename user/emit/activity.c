@@ -14,6 +14,9 @@
 #include "emit/why.h"
 
 #define INDENT		6
+/* Largest numbers of lines, if not all threads are printed. */
+#define BRIEF_STATES	3
+#define BRIEF_WAKERS	5
 #define FUNCTION_LEAST	12 /* columns of a function that are kept before its file and line */
 #define FUNCTIONS_SHOWN 3
 #define SAMPLES_LEAST	3 /* fewer samples of a thread show nothing */
@@ -224,10 +227,11 @@ static void add_wakers(struct buf *out, const struct report_woken *w)
 }
 
 /*
- * Print for which threads this thread waited longest, and where. What such waits may mean is
- * printed only once: *explained.
+ * Print for which threads this thread waited longest, and where, in at most @most lines. What such
+ * waits may mean is printed only once: *explained.
  */
-static void woken_line(struct textout *t, const struct report_activity *a, bool *explained)
+static void woken_line(struct textout *t, const struct report_activity *a, unsigned most,
+		       bool *explained)
 {
 	const struct report_woken *w = a->woken;
 	char time[TEXTOUT_CELL];
@@ -240,7 +244,7 @@ static void woken_line(struct textout *t, const struct report_activity *a, bool 
 		   textout_time(time, w->wait_ns));
 	if (w->where.function || w->where.module) {
 		buf_printf(&line, "in ");
-		add_where(&line, &w->where, UINT_MAX);
+		add_where(&line, &w->where, columns_of(t));
 		buf_printf(&line, ", ");
 	}
 	buf_printf(&line, "until another thread woke it: ");
@@ -254,12 +258,13 @@ static void woken_line(struct textout *t, const struct report_activity *a, bool 
 		*explained = true;
 	}
 	if (line.s)
-		textout_wrap(t, TEXTOUT_PLAIN, "      ", 6, "%s", line.s);
+		textout_wrap_most(t, TEXTOUT_PLAIN, "      ", 6, most, "%s", line.s);
 	t->buf->failed |= line.failed;
 	buf_free(&line);
 }
 
-static void thread_lines(struct textout *t, const struct report_activity *a, bool *explained)
+static void thread_lines(struct textout *t, const struct report_activity *a, bool brief,
+			 bool *explained)
 {
 	char time[TEXTOUT_CELL];
 	struct buf line = { 0 };
@@ -271,12 +276,13 @@ static void thread_lines(struct textout *t, const struct report_activity *a, boo
 	else
 		add_states(&line, a);
 	if (line.s)
-		textout_wrap(t, TEXTOUT_PLAIN, "  ", 6, "%s", line.s);
+		textout_wrap_most(t, TEXTOUT_PLAIN, "  ", 6, brief ? BRIEF_STATES : UINT_MAX, "%s",
+				  line.s);
 	t->buf->failed |= line.failed;
 	buf_free(&line);
 	functions_line(t, a);
 	wait_line(t, a);
-	woken_line(t, a, explained);
+	woken_line(t, a, brief ? BRIEF_WAKERS : UINT_MAX, explained);
 }
 
 void activity_print(struct textout *t, const struct report *r, uint32_t most)
@@ -294,7 +300,7 @@ void activity_print(struct textout *t, const struct report *r, uint32_t most)
 	textout_line(t, TEXTOUT_BOLD, "WHAT THE THREADS DID, most time on a CPU first");
 	array_for_each (a, r->activities, r->nactivities) {
 		if (shown < most && (double)a->elapsed_ns >= LIFE_LEAST * (double)longest_ns) {
-			thread_lines(t, a, &explained);
+			thread_lines(t, a, most != UINT32_MAX, &explained);
 			shown++;
 		} else {
 			more++;

@@ -38,6 +38,7 @@
 #define REMARK		  2
 #define REMARK_ALONE	  4 /* if no thread crossed a barrier, and it is not known what they did */
 #define REMARK_WHAT	  3 /* if it says what the program has instead of barriers */
+#define ACTIVITY_LEAST	  9 /* lines that remarks leave to that list */
 #define REMARKS		  3 /* largest number of remarks above a list of what threads did */
 /*
  * Lines that a finding needs at least: its title and its advice have up to 2, its body 1. The table
@@ -285,7 +286,7 @@ struct candidate {
 static const struct fact {
 	const char *kind, *advice;
 	const char *basis; /* what the gain assumes; NULL: the gain is unknown */
-	/* Return the time that one thread loses, ns; NULL: unknown. */
+	/* Return the time that one thread loses, ns, or REPORT_UNKNOWN; NULL: unknown. */
 	uint64_t (*loss)(const struct report_thread *thread);
 } * fact_of(const struct report_finding *f);
 
@@ -296,12 +297,14 @@ static uint64_t known(uint64_t ns)
 
 static uint64_t loss_of_cpu(const struct report_thread *thread)
 {
-	return known(thread->parts.runq_ns) + known(thread->parts.late_ns);
+	if (thread->parts.runq_ns == REPORT_UNKNOWN)
+		return REPORT_UNKNOWN;
+	return thread->parts.runq_ns + known(thread->parts.late_ns);
 }
 
 static uint64_t loss_by_quota(const struct report_thread *thread)
 {
-	return known(thread->parts.blocked_ns[MODEL_BLOCKED_THROTTLED]);
+	return thread->parts.blocked_ns[MODEL_BLOCKED_THROTTLED];
 }
 
 static const struct fact *fact_of(const struct report_finding *f)
@@ -330,6 +333,7 @@ static const struct fact *fact_of(const struct report_finding *f)
 static double fact_gain(const struct fact *fact, const struct report_finding *f,
 			const struct report_process *p)
 {
+	bool is_known = false;
 	uint64_t most = 0;
 
 	/* While threads spun, one thread waited: the run lost at most this time. */
@@ -337,10 +341,16 @@ static double fact_gain(const struct fact *fact, const struct report_finding *f,
 		return f->figure * 1e9;
 	if (!fact->loss || !p)
 		return NAN;
-	array_for_each (m, p->members, p->nmembers)
-		if (fact->loss(m) > most)
-			most = fact->loss(m);
-	return fmin((double)most, (double)p->elapsed_ns);
+	/* A member without a number is the sum of many threads that have ended. */
+	array_for_each (m, p->members, p->nmembers) {
+		uint64_t loss = m->tid ? fact->loss(m) : REPORT_UNKNOWN;
+
+		if (loss == REPORT_UNKNOWN)
+			continue;
+		is_known = true;
+		most = loss > most ? loss : most;
+	}
+	return is_known ? fmin((double)most, (double)p->elapsed_ns) : NAN;
 }
 
 /* The largest gain first; unknown gains last. */
@@ -767,6 +777,19 @@ static void print_missing(const struct screen *s, struct textout *t)
 	buf_free(&text);
 }
 
+/* Format the sum of lost times. @unknown: some of them are unknown. */
+static const char *sum_text(char out[TEXTOUT_CELL], uint64_t ns, bool unknown)
+{
+	char time[TEXTOUT_CELL];
+
+	if (unknown && !ns)
+		snprintf(out, TEXTOUT_CELL, "an unknown time");
+	else
+		snprintf(out, TEXTOUT_CELL, "%s%.30s", unknown ? "at least " : "",
+			 textout_time(time, ns));
+	return out;
+}
+
 /* --- the table -------------------------------------------------------------------------------- */
 
 static void last_cell(char *out, size_t size, const struct report_barrier *b)
@@ -858,6 +881,7 @@ static void print_table(struct screen *s, struct textout *t, unsigned room)
 	const struct report *r = s->r;
 	uint32_t rows = r->nbarriers < ROWS ? r->nbarriers : ROWS;
 	char lost[TEXTOUT_CELL], n[TEXTOUT_CELL];
+	bool unknown = false;
 	uint64_t rest = 0;
 
 	if (!r->nbarriers)
@@ -873,10 +897,13 @@ static void print_table(struct screen *s, struct textout *t, unsigned room)
 	if (rows == r->nbarriers)
 		return;
 	array_for_each (b, r->barriers + rows, r->nbarriers - rows)
-		rest += b->nested ? 0 : known(b->lost_ns);
+		if (!b->nested) {
+			rest += known(b->lost_ns);
+			unknown |= b->lost_ns == REPORT_UNKNOWN;
+		}
 	textout_line(t, TEXTOUT_PLAIN, "  and %s, which lost %s together",
 		     textout_plural(n, r->nbarriers - rows, "more barrier"),
-		     textout_time(lost, rest));
+		     sum_text(lost, rest, unknown));
 }
 
 /* Print the phases that the user named, in at most @room lines. */
@@ -1112,6 +1139,7 @@ static void note_others(struct screen *s, struct part *out)
 	const struct report *r = s->r;
 	char n[TEXTOUT_CELL], lost_time[TEXTOUT_CELL];
 	uint64_t lost = 0, others = 0;
+	bool unknown = false;
 
 	if (!s->many)
 		return;
@@ -1125,11 +1153,12 @@ static void note_others(struct screen *s, struct part *out)
 			continue;
 		others += p->processes ? p->processes : 1;
 		lost += lost_by(p);
+		unknown |= p->wait_ns == REPORT_UNKNOWN;
 	}
 	if (others)
 		NOTE(s, out, TEXTOUT_PLAIN, 1, "%s more process%s crossed barriers and lost %s.",
 		     textout_count(n, others), others == 1 ? "" : "es",
-		     textout_time(lost_time, lost));
+		     sum_text(lost_time, lost, unknown));
 }
 
 static void note_warnings(struct screen *s, struct part *out)
@@ -1214,8 +1243,8 @@ static void harmless(const struct screen *s, struct textout *t, double cost)
 
 /* --- together --------------------------------------------------------------------------------- */
 
-/* Print what as many threads did as fit into @room lines. */
-static void print_activities(const struct screen *s, struct part *out, unsigned room)
+/* Print what as many threads did as fit into @room lines. If none fits, --detail has them. */
+static void print_activities(struct screen *s, struct part *out, unsigned room)
 {
 	uint32_t most = s->r->nactivities;
 	struct part all;
@@ -1225,12 +1254,14 @@ static void print_activities(const struct screen *s, struct part *out, unsigned 
 		part_begin(&all, s->t);
 		activity_print(&all.t, s->r, most);
 		lines = part_lines(&all);
-		if (lines <= room || most == 1 || s->t->markdown)
+		if (lines <= room || s->t->markdown)
 			break;
 		buf_free(&all.buf);
 	}
 	if (most)
 		part_end(&all, &out->t, false);
+	else
+		s->notes += s->r->nactivities != 0;
 }
 
 /*
@@ -1255,7 +1286,7 @@ static void print_nothing(struct screen *s, struct part *out, unsigned room)
 	struct buf b = { 0 };
 	uint32_t i;
 
-	for (rank = 0; rank <= 2; rank++, all += shown) {
+	for (rank = 0; rank <= 2; rank++) {
 		shown = 0;
 		for (i = 0; i < s->r->nremarks; i += 1 + items_after(s->r, i)) {
 			if (remark_rank(&s->r->remarks[i]) != rank)
@@ -1265,13 +1296,16 @@ static void print_nothing(struct screen *s, struct part *out, unsigned room)
 			       : used + REMARK_ALONE < room ? REMARK_ALONE
 							    : room - used;
 			remark_words(s->r, i, &b);
-			if (b.s &&
-			    ((did ? all + shown < REMARKS && (rank != 1 || !shown) : used < room) ||
-			     out->t.markdown))
+			if (b.s && (out->t.markdown ||
+				    (did ? all < REMARKS && (rank != 1 || !shown) &&
+						     (!all || used + most + ACTIVITY_LEAST <= room)
+					 : used < room))) {
 				textout_wrap_most(&out->t, TEXTOUT_PLAIN, "* ", 2, most, "%s", b.s);
-			else
+				shown++;
+				all++;
+			} else {
 				s->notes++;
-			shown++;
+			}
 		}
 	}
 	used = part_lines(out);

@@ -126,6 +126,7 @@ static uint32_t sites_of(struct stack_samples *s, struct address_space *space,
 			 const struct sbt_sample *sample, uint32_t nframes)
 {
 	uint32_t i, n = 0, python = 0, site;
+	bool innermost = false; /* the innermost Python function is known */
 
 	if (space->python && sample->npython <= SBT_SAMPLE_PYTHON)
 		python = sample->npython;
@@ -136,12 +137,15 @@ static uint32_t sites_of(struct stack_samples *s, struct address_space *space,
 	}
 	for (i = 0; i < python && n < STACK_SAMPLES_FRAMES; i++) {
 		/* A frame without code is one of a C function. */
-		site = sample->python[i].code
-			       ? address_space_python_code(s->spaces, space, sample->python[i].code,
-							   sample->python[i].at)
-			       : ADDRESS_SPACE_SITE_NONE;
-		if (site != ADDRESS_SPACE_SITE_NONE)
-			s->sites[n++] = site;
+		if (!sample->python[i].code)
+			continue;
+		site = address_space_python_code(s->spaces, space, sample->python[i].code,
+						 sample->python[i].at);
+		/* The time of a function that cannot be read, or is gone, is not its caller's. */
+		if (site == ADDRESS_SPACE_SITE_NONE)
+			return innermost ? n : 0;
+		innermost = true;
+		s->sites[n++] = site;
 	}
 	return n;
 }

@@ -27,8 +27,8 @@ static int take_sample(struct model *m, const struct model_sample *sample)
 {
 	uint32_t thread = model_find_thread(m, sample->tgid, sample->inc, sample->tid);
 
-	return m->ops.sample && thread != MODEL_NONE ? m->ops.sample(m->ops.ctx, m, thread, sample)
-						     : 0;
+	/* A running thread may have been found without the model. It may be added at the end. */
+	return m->ops.sample ? m->ops.sample(m->ops.ctx, m, thread, sample) : 0;
 }
 
 static int take_activity(struct model *m, const struct model_activity *activity)

@@ -647,7 +647,10 @@ struct model_ops {
 		    const struct model_mark *mark);
 	int (*message)(void *ctx, const struct model *model, uint32_t thread,
 		       const struct model_message *message);
-	/* Called when a known thread was on a CPU. Return 0 or -errno. Optional. */
+	/*
+	 * Called when a thread was on a CPU. @thread is MODEL_NONE if it is not known, or not yet.
+	 * Return 0 or -errno. Optional.
+	 */
 	int (*sample)(void *ctx, const struct model *model, uint32_t thread,
 		      const struct model_sample *sample);
 	/* Called when a thread without crossings has ended. Return 0 or -errno. Optional. */

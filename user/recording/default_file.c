@@ -35,6 +35,9 @@ static const char *what_else(const char *path, bool *exists)
 		return "a symbolic link";
 	if (!S_ISREG(st.st_mode))
 		return S_ISDIR(st.st_mode) ? "a directory" : "not a regular file";
+	/* Root may replace anything, also where the sticky bit protects files of other users. */
+	if (!output_is_own(st.st_uid))
+		return "another user's file";
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return "not readable";

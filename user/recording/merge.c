@@ -248,6 +248,20 @@ uint64_t merge_start(const struct merge *m)
 
 /* --- sites ------------------------------------------------------------------------------------ */
 
+/* Sites of an interpreter's code have no offset, only names and a line. */
+static uint64_t place_of_frame(const struct site_name *name, uint64_t h)
+{
+	const struct site_frame *f = name->frames;
+	const char *const words[] = { f->function, f->file, name->through };
+
+	array_for_each (word, words, sizeof(words) / sizeof(words[0])) {
+		const char *text = *word ? *word : "";
+
+		h = text_hash(h, text, strlen(text) + 1);
+	}
+	return text_hash(h, &f->line, sizeof(f->line));
+}
+
 /*
  * Return the key that is equal for equal sites of two recordings: offset, label, and the build ID
  * or else the path.
@@ -258,6 +272,8 @@ static uint64_t place_of(const struct site_name *name)
 	uint64_t h = text_hash(TEXT_HASH_INIT, module, strlen(module));
 
 	h = text_hash(h, &name->offset, sizeof(name->offset));
+	if (!name->offset && name->nframes)
+		h = place_of_frame(name, h);
 	return name->label ? text_hash(h, name->label, strlen(name->label)) : h;
 }
 

@@ -143,12 +143,15 @@ int recording_keep(struct recording *r)
 		err = -errno;
 	close(r->file);
 	r->file = -1;
-	if (r->temporary && !default_file_publish(r->path, r->temporary)) {
+	/* A recording that is not whole must not replace the user's. */
+	if (!err && r->temporary && !default_file_publish(r->path, r->temporary)) {
 		free(r->temporary);
 		r->temporary = NULL;
 	}
 	if (err) {
 		msg_error("cannot write the recording %s: %s", r->path, strerror(-err));
+		if (r->temporary)
+			output_remove(r->temporary);
 		r->error = err;
 	}
 	return err;

@@ -631,6 +631,11 @@ int address_space_unwind(struct address_spaces *s, struct address_space *space,
 	return err;
 }
 
+bool address_spaces_has(const struct address_spaces *s, const char *text)
+{
+	return tfind(text, &s->text_tree, compare_texts) != NULL;
+}
+
 const char *address_spaces_keep(struct address_spaces *s, const char *text)
 {
 	void *const *found = tfind(text, &s->text_tree, compare_texts);

@@ -136,6 +136,8 @@ const char *address_space_untraced(struct address_spaces *spaces,
  * memory.
  */
 const char *address_spaces_keep(struct address_spaces *spaces, const char *text);
+/* Return whether address_spaces_keep() has returned this text. */
+bool address_spaces_has(const struct address_spaces *spaces, const char *text);
 /*
  * Return whether the process is known to run OpenMP tasks. After address_spaces_tasks_unseen(),
  * also return true if the process calls functions that create tasks.

@@ -259,7 +259,10 @@ static uint32_t python_site_line(const struct address_space *space,
 	uint32_t line = 0;
 	uint8_t *lines;
 
-	if (site->lines_len == site->lines_size || site->lines_size > PYTHON_LINES_MAX)
+	/* The last line of a table that is cut is not the last one of the function. */
+	if (site->lines_size > PYTHON_LINES_MAX)
+		return 0;
+	if (site->lines_len == site->lines_size)
 		return python_line(site->minor, site->lines, site->lines_len, site->first_line,
 				   site->at);
 	lines = malloc(site->lines_size + 1);
@@ -288,6 +291,9 @@ static void python_site_text(const struct sbt_python_text *text, const uint8_t *
 	python_text(chars, sound ? text->n : 0, sound ? text->width : 1, out, size);
 }
 
+/* A program can make code without end: from so many sites on, new ones are one site together. */
+#define PYTHON_SITES_MOST 65536
+
 /* A position in Python code. */
 struct python_position {
 	const char *file, *function;
@@ -300,6 +306,7 @@ struct python_position {
 static uint32_t python_site(struct address_spaces *s, const struct address_space *space,
 			    const struct python_position *at)
 {
+	static const struct python_position other = { .file = "", .function = "other Python code" };
 	char text[4 * SBT_PYTHON_FILE_LEN + 4 * SBT_PYTHON_NAME_LEN + 64];
 	struct site key = { .module = (struct module *)(uintptr_t)space->python };
 	struct site_frame *frame;
@@ -308,6 +315,8 @@ static uint32_t python_site(struct address_spaces *s, const struct address_space
 
 	snprintf(text, sizeof(text), "%s:%u %s %s", at->file, at->line, at->function,
 		 at->through ? at->through : "");
+	if (at != &other && s->nsites >= PYTHON_SITES_MOST && !address_spaces_has(s, text))
+		return python_site(s, space, &other);
 	key.label = address_spaces_keep(s, text);
 	if (!key.label)
 		return ADDRESS_SPACE_SITE_NONE;

@@ -211,6 +211,10 @@ static int64_t line_by_pairs(const uint8_t *lines, size_t size, int64_t line, ui
 	uint32_t address = 0;
 	size_t i;
 
+	/* The function has not begun. */
+	if (at > INT32_MAX)
+		return 0;
+
 	for (i = 0; i + 1 < size; i += 2) {
 		address += lines[i];
 		if (address > at)
@@ -336,8 +340,9 @@ static uint32_t line_of(const struct sbt_python_layout *l, const struct python_m
 	if (at < 0 || read_u64(memory, code + l->lines, &table) || !table ||
 	    read_u64(memory, table + SBT_PYTHON_SIZE, &size))
 		return (uint32_t)first;
+	/* The last line of a table that is cut is not the last one of the function. */
 	if (size > PYTHON_LINES_MAX)
-		size = PYTHON_LINES_MAX;
+		return 0;
 	lines = at > UINT32_MAX ? NULL : malloc(size + 1);
 	if (lines && !memory->read(memory->ctx, table + SBT_PYTHON_BYTES, lines, size))
 		line = python_line(l->minor, lines, size, (uint32_t)first, (uint32_t)at);
@@ -360,14 +365,13 @@ static uint32_t thread_of(const struct sbt_python_layout *l, const struct python
 }
 
 static uint64_t find_state(const struct sbt_python_layout *l, const struct python_memory *memory,
-			   uint64_t interpreter, uint32_t tid)
+			   uint64_t interpreter, uint32_t tid, uint32_t *left)
 {
 	uint64_t state;
-	uint32_t i;
 
 	if (read_u64(memory, interpreter + l->threads, &state))
 		return 0;
-	for (i = 0; state && i < THREADS_MAX; i++) {
+	for (; state && *left; (*left)--) {
 		if (thread_of(l, memory, state) == tid)
 			return state;
 		if (read_u64(memory, state + l->state_next, &state))
@@ -433,12 +437,12 @@ int python_frames(const struct sbt_python_layout *layout, const struct python_me
 		  uint64_t runtime, uint32_t tid, struct python_frame *frames, uint32_t max)
 {
 	uint64_t interpreter, state = 0, frame;
-	uint32_t i, n = 0;
+	uint32_t i, n = 0, left = THREADS_MAX;
 
 	if (read_u64(memory, runtime + layout->head, &interpreter))
 		return -EFAULT;
 	for (i = 0; interpreter && i < INTERPRETERS_MAX && !state; i++) {
-		state = find_state(layout, memory, interpreter, tid);
+		state = find_state(layout, memory, interpreter, tid, &left);
 		if (!state && read_u64(memory, interpreter + layout->next, &interpreter))
 			return -EFAULT;
 	}

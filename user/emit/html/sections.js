@@ -388,9 +388,15 @@ function threadSection() {
 			? "Outside barriers: on a CPU, in the run queue, or blocked, by reason. Inside: waiting for the last arriver, and leaving."
 			: "Outside barriers, and inside: waiting for the last arriver, and leaving. Scheduler states were not recorded.",
 	);
-	const all = accounted ? [...STATES, "unattributed", "wait", "leave"] : THREAD_PARTS;
+	const all = [...(accounted ? [...STATES, "unattributed"] : ["work"]), "wait", "leave", "inside"];
+	// A thread's idle time includes episodes whose last arrival is unknown. Its records at barriers do not.
+	const leaves = new Map();
+	for (const b of barriers)
+		for (const t of b.threads || []) leaves.set(t.tid, (leaves.get(t.tid) || 0) + (timesOf(t).leave || 0));
 	const parts = (t) => {
-		const x = timesOf(t);
+		const idle = timesOf(t).leave,
+			leave = known(idle) ? Math.min(idle, leaves.get(t.tid) || 0) : null,
+			x = { ...timesOf(t), leave, inside: known(idle) ? idle - leave : null };
 		if (!accounted) return x;
 		return {
 			oncpu: t.oncpu_ns,
@@ -399,6 +405,7 @@ function threadSection() {
 			unattributed: known(t.oncpu_ns) ? t.unattributed_ns : t.work_ns,
 			wait: x.wait,
 			leave: x.leave,
+			inside: x.inside,
 		};
 	};
 	const tools = [
