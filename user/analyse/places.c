@@ -1219,7 +1219,8 @@ static int choose_functions(const struct places *p, uint32_t barrier, const stru
 				break;
 			all[n++] = (struct function_samples){ .key = key };
 		}
-		all[index].samples += s->work;
+		if (index < n)
+			all[index].samples += s->work;
 	}
 	if (n)
 		qsort(all, n, sizeof(*all), by_samples);
