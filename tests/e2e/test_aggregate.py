@@ -181,7 +181,8 @@ def test_attached_inside_an_episode(t):
         start = trace.session["clock_start_ns"]
         seen = sum(e.first.arrive > start for e in log.episodes())
         check_between("incomplete", barrier["incomplete"], 0, 4)
-        check_between("episodes", barrier["episodes"], seen - 4, seen + 1)
+        # Episodes take 0.1 ms, and attaching all probes takes a few ms on a busy machine.
+        check_between("episodes", barrier["episodes"], seen - 50, seen + 1)
         waits = sum(w for e in log.episodes() if e.first.arrive > start for w in e.wait_ns().values())
         near("lost", barrier["lost_ns"], waits, barrier["crossings"])
 
