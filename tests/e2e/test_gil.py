@@ -9,7 +9,7 @@ import os
 import re
 import time
 
-from harness import Skip, check, check_equal, check_in, read_text
+from harness import Skip, alone, check, check_equal, check_in, read_text
 
 PAIRED = True
 
@@ -199,6 +199,7 @@ def test_in_c(t):
     compare("in C", *held(t, "in C", SYSTEM, IN_C))
 
 
+@alone
 def test_member(t):
     """A thread of the team holds the GIL while the late thread returns from a C function."""
     held(t, "member", SYSTEM, MEMBER, ordinal=0)
@@ -210,6 +211,7 @@ def test_versions(t):
         compare(python, *held(t, python, python, OUTSIDE))
 
 
+@alone
 def test_versions_member(t):
     """The same with a holder that is a thread of the team."""
     for python in newest():
