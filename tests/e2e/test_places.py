@@ -21,7 +21,7 @@ ROUNDS = {"extra-calls": 160, "extra_cxx-O2": 160, "extra_cxx-O3": 160, "extra_r
 PYTHON = """
 import sys, threading, time
 late, n, rounds = (int(a) for a in sys.argv[1:4])
-# On a fast machine, a round would be one turn of each thread with the GIL, and the last turn decide who is late.
+# On a fast machine, a round would be one turn of each thread with the GIL, and the last turn decide which is late.
 sys.setswitchinterval(0.0002)
 barrier, extra, whole = threading.Barrier(n), [0] * n, [0] * n
 def common_work():
