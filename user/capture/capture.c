@@ -201,7 +201,7 @@ static int begin_limit(struct capture *c)
 		.run_facts_live = &c->run_facts_live,
 	};
 
-	return c->options.cost_limit > 0 ? limit_new(&env, c->arm_ns, &c->limit) : 0;
+	return c->options.cost_limit > 0 ? limit_new(&env, now_ns(), &c->limit) : 0;
 }
 
 static void show_events(struct capture *c);
@@ -260,13 +260,12 @@ static int begin(struct capture *c)
 	if (err)
 		return err;
 	run_facts_live_base(&c->run_facts_live);
-	c->arm_ns = now_ns();
 	err = observer_new(&c->options, run_facts_live_env(&c->run_facts_live), &shown,
 			   &c->observer);
 	if (err)
 		return err;
 	ops.ctx = c->observer;
-	c->model = model_new(&ops, c->arm_ns);
+	c->model = model_new(&ops, now_ns());
 	if (!c->model)
 		return -ENOMEM;
 	model_keep(c->model, c->options.keep);
@@ -299,6 +298,9 @@ static int begin(struct capture *c)
 	err = begin_hanging(c);
 	if (err)
 		return err;
+	/* Keep this near attach_arm(): barriers that are crossed in between are not seen. */
+	c->arm_ns = now_ns();
+	model_begin(c->model, c->arm_ns);
 	err = attach_account_found(c->attach);
 	if (err)
 		remark_warn("unattributed", 0,

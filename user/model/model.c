@@ -80,6 +80,11 @@ struct model *model_new(const struct model_ops *ops, uint64_t start_ns)
 	return m;
 }
 
+void model_begin(struct model *m, uint64_t start_ns)
+{
+	m->start_ns = start_ns;
+}
+
 static void free_queues(struct model *m)
 {
 	uint32_t i, j;

@@ -660,6 +660,8 @@ struct model_ops {
 
 /* Return a new model, or NULL when out of memory. @start_ns is the time when tracing began. */
 struct model *model_new(const struct model_ops *ops, uint64_t start_ns);
+/* Set the time when tracing began, if that was after model_new(). Call before the first input. */
+void model_begin(struct model *model, uint64_t start_ns);
 void model_free(struct model *model);
 /*
  * Keep at most @exited exited processes unchanged: those with the largest losses. Fold the other
@@ -812,7 +814,7 @@ int model_name_thread(struct model *model, uint32_t tgid, uint32_t inc, uint32_t
  */
 int model_add_tail(struct model *model, uint32_t tgid, uint32_t inc, uint32_t tid, uint64_t t_ns,
 		   const struct model_detail *detail);
-/* Pass these to model_ops. Those of unknown threads are ignored. */
+/* Pass these to model_ops. Those of unknown threads are ignored, except for samples. */
 int model_add_mark(struct model *model, const struct model_mark *mark);
 int model_add_message(struct model *model, const struct model_message *message);
 int model_add_sample(struct model *model, const struct model_sample *sample);
