@@ -588,26 +588,18 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
  * If the futex at which the thread in slot @index waits is that of the GIL, note this, and the
  * holder of the GIL. Return whether it is.
  */
-static __noinline int gil_wait_begin(struct sbt_account *a, __u32 index)
+static __noinline int gil_wait_begin(struct sbt_account *a, struct sbt_thread *t, __u32 index)
 {
-	struct sbt_thread *t = bpf_map_lookup_elem(&threads, &index);
-	struct sbt_inner inner = {};
 	struct sbt_account *h;
-	__u32 tid, *known;
+	__u32 tid;
 
-	if (!a || !t || t->tid != a->tid || !python_gil_wait(index, a->block_at.futex))
+	if (!a || !t || !python_gil_wait(index, a->block_at.futex))
 		return 0;
 	a->reason = SBT_BLOCKED_GIL;
 	a->waited = SBT_WAITED_UNKNOWN;
 	a->block_at.gil = t->python.code;
 	a->block_stack = t->python.label;
-	tid = t->python.holder;
-	inner.nr = tid;
-	inner.pidns = a->pidns;
-	if (tid && inner.pidns) {
-		known = bpf_map_lookup_elem(&inner_tids, &inner);
-		tid = known ? *known : 0;
-	}
+	tid = outer_tid(a, t->python.holder);
 	h = account_find(tid, &index);
 	if (h && h->tgid == a->tgid)
 		times_now(h, a->since_ns, a->holder_times);
@@ -615,16 +607,6 @@ static __noinline int gil_wait_begin(struct sbt_account *a, __u32 index)
 		tid = 0;
 	a->holder = tid == a->tid ? 0 : tid;
 	return 1;
-}
-
-/* Note the Python function and line in which the thread in slot @index waits, if they are known. */
-static __noinline int wait_place(struct sbt_account *a, __u32 index)
-{
-	struct sbt_thread *t = bpf_map_lookup_elem(&threads, &index);
-
-	if (a && t && t->tid == a->tid && python_wait_place(index))
-		a->block_stack = t->python.label;
-	return 0;
 }
 
 /*
@@ -636,6 +618,7 @@ SEC("?tp_btf/sched_switch")
 int BPF_PROG(python_switch, bool preempt, struct task_struct *prev)
 {
 	struct sbt_account *a;
+	struct sbt_thread *t;
 	__u32 index = 0;
 
 	if (!marks[prev->pid & (SBT_MARKS - 1)] || ended)
@@ -643,8 +626,14 @@ int BPF_PROG(python_switch, bool preempt, struct task_struct *prev)
 	a = account_find(prev->pid, &index);
 	if (!a || a->state != ACCOUNT_BLOCKED || a->inside)
 		return 0;
-	if (a->reason != SBT_BLOCKED_LOCK || !a->block_at.futex || !gil_wait_begin(a, index))
-		wait_place(a, index);
+	t = bpf_map_lookup_elem(&threads, &index);
+	if (!t || t->tid != a->tid || !python_of(t))
+		return 0;
+	if (a->reason == SBT_BLOCKED_LOCK && a->block_at.futex && gil_wait_begin(a, t, index))
+		return 0;
+	/* Note the Python function and line in which the thread waits. */
+	if (python_wait_place(index))
+		a->block_stack = t->python.label;
 	return 0;
 }
 

@@ -284,6 +284,18 @@ static __always_inline __u32 pidns_note(struct task_struct *task, __u32 tid)
 	return inner.pidns;
 }
 
+/* Return the kernel's number of the thread with number @nr in the namespace of @a; 0: unknown. */
+static __always_inline __u32 outer_tid(const struct sbt_account *a, __u32 nr)
+{
+	struct sbt_inner inner = { .pidns = a->pidns, .nr = nr };
+	__u32 *tid;
+
+	if (!nr || !inner.pidns)
+		return nr;
+	tid = bpf_map_lookup_elem(&inner_tids, &inner);
+	return tid ? *tid : 0;
+}
+
 /*
  * Begin to account for a thread. @fresh: the thread is new; otherwise, what it did until now is not
  * known.

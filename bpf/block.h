@@ -392,9 +392,8 @@ static __always_inline __u32 owner_of(__u64 addr, __u32 op, __u32 value)
 static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_call *call,
 				       __u64 now)
 {
-	__u32 word = (__u32)call->arg[1], value = (__u32)call->arg[2], index = 0, *tid;
+	__u32 word = (__u32)call->arg[1], value = (__u32)call->arg[2], index = 0;
 	__u32 op = word & FUTEX_OP_MASK, owner = owner_of(a->block_at.futex, op, value);
-	struct sbt_inner inner = { .pidns = a->pidns };
 	struct sbt_account *h;
 	bool join = false;
 
@@ -415,11 +414,7 @@ static __always_inline __u32 holder_of(struct sbt_account *a, const struct user_
 		if (value - a->tgid < THREADS_NEAR)
 			a->event = 0;
 	}
-	inner.nr = owner;
-	if (owner && inner.pidns) {
-		tid = bpf_map_lookup_elem(&inner_tids, &inner);
-		owner = tid ? *tid : 0;
-	}
+	owner = outer_tid(a, owner);
 	h = account_find(owner, &index);
 	/*
 	 * A futex word that is not a lock may hold any number, but rarely the number of a thread of

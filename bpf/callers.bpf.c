@@ -29,6 +29,21 @@ static __always_inline void sample_fill(struct sbt_callers *s, const struct sbt_
 }
 
 /*
+ * Reserve room in this CPU's ring. If the ring is more than half full, return NULL: the rest is for
+ * crossings. Samples have no separate ring, because a sample must be read before its crossing.
+ */
+static __always_inline void *sample_reserve(__u32 cpu, __u64 size)
+{
+	__u32 i = cpu < config.nrings ? cpu : 0;
+	void *ring = bpf_map_lookup_elem(&rings, &i);
+
+	if (!ring || bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >
+			     bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2)
+		return NULL;
+	return bpf_ringbuf_reserve(ring, size, 0);
+}
+
+/*
  * Send a sample of the stack. Return its name, even if there was no room and the sample was not
  * sent.
  */

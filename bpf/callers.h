@@ -48,21 +48,6 @@ static __always_inline __u32 stack_bytes(void *to, __u64 sp, __u32 most)
 }
 
 /*
- * Reserve room in this CPU's ring. If the ring is more than half full, return NULL: the rest is for
- * crossings. Samples have no separate ring, because a sample must be read before its crossing.
- */
-static __always_inline void *sample_reserve(__u32 cpu, __u64 size)
-{
-	__u32 i = cpu < config.nrings ? cpu : 0;
-	void *ring = bpf_map_lookup_elem(&rings, &i);
-
-	if (!ring || bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >
-			     bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2)
-		return NULL;
-	return bpf_ringbuf_reserve(ring, size, 0);
-}
-
-/*
  * Return a name for the callers that the walk of the thread in slot @index finds: the name of a
  * chain (SBT_CHAIN_NAME), the name of a sample, or the address of the single caller. 0: walk.plain
  * asks for an address, and none was found. If walk.want is 0, walk up only from functions of

@@ -282,27 +282,22 @@ static __noinline int keep_rule(struct sbt_thread *t, __u64 ip)
 #define HELD_BLOCK 4 /* words of the stack that are read at once */
 #define HELD_WORDS 32
 
-static __always_inline __u64 held_add(__u64 hash, __u64 word)
-{
-	return (hash ^ word ^ hash >> 29) * 0x9e3779b97f4a7c15ULL;
-}
-
 static __always_inline __u64 held_registers(struct pt_regs *ctx)
 {
 	__u64 h = 1;
 #if defined(__TARGET_ARCH_arm64)
 	const struct user_pt_regs *regs = (void *)ctx;
 
-	h = held_add(held_add(h, regs->regs[19]), regs->regs[20]);
-	h = held_add(held_add(h, regs->regs[21]), regs->regs[22]);
-	h = held_add(held_add(h, regs->regs[23]), regs->regs[24]);
-	h = held_add(held_add(h, regs->regs[25]), regs->regs[26]);
-	h = held_add(held_add(h, regs->regs[27]), regs->regs[28]);
-	h = held_add(h, regs->regs[29]);
+	h = hash_add(hash_add(h, regs->regs[19]), regs->regs[20]);
+	h = hash_add(hash_add(h, regs->regs[21]), regs->regs[22]);
+	h = hash_add(hash_add(h, regs->regs[23]), regs->regs[24]);
+	h = hash_add(hash_add(h, regs->regs[25]), regs->regs[26]);
+	h = hash_add(hash_add(h, regs->regs[27]), regs->regs[28]);
+	h = hash_add(h, regs->regs[29]);
 #else
-	h = held_add(held_add(h, ctx->rbx), ctx->rbp);
-	h = held_add(held_add(h, ctx->r12), ctx->r13);
-	h = held_add(held_add(h, ctx->r14), ctx->r15);
+	h = hash_add(hash_add(h, ctx->rbx), ctx->rbp);
+	h = hash_add(hash_add(h, ctx->r12), ctx->r13);
+	h = hash_add(hash_add(h, ctx->r14), ctx->r15);
 #endif
 	return h;
 }
@@ -324,8 +319,8 @@ static __noinline int note_held(struct pt_regs *ctx, struct sbt_thread *t)
 	for (i = 0; i < HELD_WORDS / HELD_BLOCK; i++) {
 		if (bpf_probe_read_user(words, sizeof(words), (void *)(sp + i * sizeof(words))))
 			break;
-		h = held_add(held_add(h, words[0]), words[1]);
-		h = held_add(held_add(h, words[2]), words[3]);
+		h = hash_add(hash_add(h, words[0]), words[1]);
+		h = hash_add(hash_add(h, words[2]), words[3]);
 	}
 	t->waiting.held = (__u32)(h >> 32) | 1;
 	return 0;
@@ -353,11 +348,9 @@ static __noinline int note_callers(struct pt_regs *ctx, struct sbt_thread *t, __
 	return 0;
 }
 
-/*
- * Do the same as note_callers() for a semaphore, with one caller more, because often a function
- * only waits on behalf of its caller.
- */
-static __noinline int note_sem_callers(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
+/* Do the same as note_callers() for @want callers. @deep: take more of the stack for them. */
+static __noinline int note_more_callers(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
+					__u32 want, __u32 deep)
 {
 	struct sbt_walk *walk;
 
@@ -365,26 +358,9 @@ static __noinline int note_sem_callers(struct pt_regs *ctx, struct sbt_thread *t
 		return 0;
 	walk = &t->walk;
 	walk_begin(walk, ctx, t->waiting.ip);
-	walk->want = 2 + config.frames;
+	walk->want = want;
 	walk->plain = 1;
-	t->waiting.words = callers_walk(index);
-	return 0;
-}
-
-/*
- * Find all callers of a join: C++ programs join threads in functions of the library, such as
- * destructors. Joins are rare, so a long walk costs little.
- */
-static __noinline int note_join_callers(struct pt_regs *ctx, struct sbt_thread *t, __u32 index)
-{
-	struct sbt_walk *walk;
-
-	if (!ctx || !t)
-		return 0;
-	walk = &t->walk;
-	walk_begin(walk, ctx, t->waiting.ip);
-	walk->want = SBT_CHAIN_MAX;
-	walk->plain = walk->deep = 1;
+	walk->deep |= deep;
 	t->waiting.words = callers_walk(index);
 	return 0;
 }
@@ -452,7 +428,11 @@ int cond_wait(struct pt_regs *ctx)
 	t->waiting.sp = PT_REGS_SP(ctx);
 	t->waiting.entry = PT_REGS_IP(ctx);
 	if (t->waiting.family == SBT_FAMILY_FORKJOIN)
-		note_join_callers(ctx, t, index);
+		/*
+		 * C++ programs join threads in functions of the library, such as destructors. Joins
+		 * are rare, so a long walk costs little.
+		 */
+		note_more_callers(ctx, t, index, SBT_CHAIN_MAX, 1);
 	else if (!t->waiting.quiet)
 		note_callers(ctx, t, index);
 	if (state == SBT_OBJECT_BARRIER) {
@@ -473,7 +453,7 @@ int cond_wait(struct pt_regs *ctx)
 /*
  * Handle a thread that was delayed before it could sleep: its lock was released meanwhile, or is
  * about to be. It was among the waiting threads when the last thread arrived, so it arrived before
- * the first wake-up. Whether other threads wait for an event, too, only a wake-up shows.
+ * the first wake-up.
  */
 static __noinline int python_delayed(struct sbt_thread *t, __u64 semaphore, __u64 object)
 {
@@ -486,7 +466,6 @@ static __noinline int python_delayed(struct sbt_thread *t, __u64 semaphore, __u6
 	value &= 0x7fffffff;
 	if (!value && !t->python.releasing)
 		return 0;
-	t->python.notified = value && t->python.what != SBT_PYTHON_EVENT;
 	key.address = object;
 	key.tgid = t->tgid;
 	key.inc = t->inc;
@@ -611,7 +590,8 @@ int sem_wait(struct pt_regs *ctx)
 	t->waiting.ip = return_address(ctx);
 	t->waiting.sp = PT_REGS_SP(ctx);
 	t->waiting.entry = PT_REGS_IP(ctx);
-	note_sem_callers(ctx, t, index);
+	/* One caller more, because often a function only waits on behalf of its caller. */
+	note_more_callers(ctx, t, index, 2 + config.frames, 0);
 	t->waiting.since_ns = bpf_ktime_get_ns();
 	return 0;
 }

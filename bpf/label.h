@@ -23,7 +23,7 @@ static __always_inline __u32 label_number(const struct sbt_label_key *key)
 
 #pragma unroll
 	for (i = 0; i < sizeof(*key) / sizeof(*word); i++)
-		h = (h ^ word[i] ^ h >> 29) * 0x9e3779b97f4a7c15ULL;
+		h = hash_add(h, word[i]);
 	return (__u32)(h >> 32) | 1;
 }
 

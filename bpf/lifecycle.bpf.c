@@ -13,7 +13,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 static __noinline int tail_write(struct sbt_thread *t, struct sbt_account *a, __u32 index,
 				 __u64 now)
 {
-	__u32 cpu = bpf_get_smp_processor_id(), tgid, inc = 0;
+	__u32 cpu = bpf_get_smp_processor_id(), tgid;
 	struct sbt_crossing_full *f;
 	struct sbt_counting *c;
 	struct sbt_proc *p;
@@ -21,21 +21,21 @@ static __noinline int tail_write(struct sbt_thread *t, struct sbt_account *a, __
 
 	if (!t || !a)
 		return 0;
+	/*
+	 * Threads without crossings are many where a program starts many short processes, and are
+	 * at most in the list of what threads did: leave room for the others.
+	 */
+	if (!t->seq && ring_wake(cpu) != BPF_RB_NO_WAKEUP)
+		return 0;
 	/* A thread without crossings does not know the incarnation of its process. */
 	tgid = t->tgid;
-	p = bpf_map_lookup_elem(&procs, &tgid);
-	if (!t->inc && p)
-		inc = p->inc;
+	p = t->inc ? NULL : bpf_map_lookup_elem(&procs, &tgid);
+	if (p)
+		t->inc = p->inc;
 	own = account_busy(a, &now);
 	counters_phase(a, index);
 	account_run(a, own);
 	account_phase(a);
-	/*
-	 * Threads without crossings are many where a program starts many short processes, and are
-	 * in no figure: leave room for the others.
-	 */
-	if (!t->seq && ring_wake(cpu) != BPF_RB_NO_WAKEUP)
-		return 0;
 	f = ring_reserve(cpu, sizeof(*f));
 	if (!f) {
 		count(lost_tail, cpu);
@@ -45,8 +45,6 @@ static __noinline int tail_write(struct sbt_thread *t, struct sbt_account *a, __
 	crossing_fill(&f->crossing, t, now, cpu,
 		      HAS_PARTS | (config.ncounters ? SBT_CROSSING_COUNTERS : 0));
 	f->crossing.type = SBT_REC_TAIL;
-	if (inc)
-		f->crossing.inc = inc;
 	__builtin_memset(&f->inside, 0, sizeof(f->inside));
 	fill_parts(&f->parts, a);
 	c = counting_at(index);

@@ -581,6 +581,12 @@ static __always_inline struct sbt_event *event_new(__u32 type, __u64 now)
 	return e;
 }
 
+/* Add a word to a hash. */
+static __always_inline __u64 hash_add(__u64 hash, __u64 word)
+{
+	return (hash ^ word ^ hash >> 29) * 0x9e3779b97f4a7c15ULL;
+}
+
 /* Set the process and thread that the event is about. */
 static __always_inline void event_task(struct sbt_event *e, __u32 tgid, __u32 tid, __u32 inc)
 {

@@ -21,7 +21,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define LISTS	       32
 /* Condition.notify(): index of the local variable that holds the list of waiting threads */
 #define NOTIFY_WAITERS 2
-/* A name that is longer than this is no name in the tables below. */
+/* Only the first NAME_MAX - 1 characters of a name are compared. */
 #define NAME_MAX       24
 #define SUFFIX_MAX     32
 
@@ -101,6 +101,7 @@ static const struct library_function library_functions[] = {
 	{ { "add_result" }, FILE_FUTURES, CODE_FUTURES },
 	{ { "add_exception" }, FILE_FUTURES, CODE_FUTURES },
 	{ { "add_cancelled" }, FILE_FUTURES, CODE_FUTURES },
+	/* _decrement_pending_calls, cut */
 	{ { "_decrement_pending_call" }, FILE_FUTURES, CODE_PASS },
 	{ { "set_result" }, FILE_FUTURES, CODE_PASS },
 	{ { "set_exception" }, FILE_FUTURES, CODE_PASS },
@@ -279,9 +280,8 @@ static __always_inline __u64 gil_of(const struct sbt_python *py)
 {
 	const struct sbt_python_layout *l = &py->layout;
 
-	return l->gil == SBT_PYTHON_GIL_OWN
-		       ? python_word(python_word(py->runtime + l->head) + l->gil_of)
-		       : py->runtime + l->gil;
+	return l->gil_of ? python_word(python_word(py->runtime + l->head) + l->gil_of)
+			 : py->runtime + l->gil;
 }
 
 /*
@@ -372,8 +372,6 @@ static __always_inline void copy_text(const struct sbt_python_layout *l, __u64 a
 		text.n = size / text.width;
 	}
 	size = text.n * text.width;
-	if (size > SBT_PYTHON_NAME_LEN && out->width != 1)
-		size = SBT_PYTHON_NAME_LEN;
 	barrier_var(size);
 	if (size > SBT_PYTHON_FILE_LEN)
 		return;
@@ -449,7 +447,7 @@ __noinline int python_site_label(__u32 index)
 	key.line = t->python.at;
 	key.loop = t->python.what;
 	for (i = 0; i < offsetof(struct sbt_label_key, text) / sizeof(__u64); i++)
-		h = (h ^ ((const __u64 *)&key)[i] ^ h >> 29) * 0x9e3779b97f4a7c15ULL;
+		h = hash_add(h, ((const __u64 *)&key)[i]);
 	t->python.label = (__u32)(h >> 32) | 1;
 	if (bpf_map_lookup_elem(&labels, &key))
 		return 1;
@@ -505,7 +503,7 @@ __noinline int python_note_held(__u32 index, __u64 frame)
 		if (bpf_probe_read_user(words, sizeof(words), (void *)(frame + py->layout.locals)))
 			break;
 		for (k = 0; k < HELD_WORDS; k++)
-			h = (h ^ words[k] ^ h >> 29) * 0x9e3779b97f4a7c15ULL;
+			h = hash_add(h, words[k]);
 		frame = python_word(frame + py->layout.back);
 	}
 	t->python.held = (__u32)(h >> 32) | 1;
@@ -560,17 +558,23 @@ static __always_inline __u64 attributes(const struct sbt_python *py, __u64 objec
 	}
 }
 
+/* Return whether the object's type has this name of @len bytes, with its final 0; at most 8. */
+static __always_inline bool has_type(__u64 object, const char name[8], __u32 len)
+{
+	__u64 at = python_word(python_word(object + SBT_PYTHON_TYPE) + SBT_PYTHON_TYPE_NAME);
+	__u64 text = 0;
+
+	bpf_probe_read_user(&text, len, (void *)at);
+	return text == *(const __u64 *)name;
+}
+
 /* Return the value of an int of one digit, or 0. */
 static __always_inline __u32 small_int(const struct sbt_python *py, __u64 object)
 {
-	__u64 size = python_word(object + INT_SIZE), name;
-	char text[4] = {};
+	__u64 size = python_word(object + INT_SIZE);
 	__u32 digit = 0;
 
-	name = python_word(python_word(object + SBT_PYTHON_TYPE) + SBT_PYTHON_TYPE_NAME);
-	bpf_probe_read_user(text, sizeof(text), (void *)name);
-	if (text[0] != 'i' || text[1] != 'n' || text[2] != 't' || text[3] ||
-	    size != (py->layout.minor >= 12 ? 1 << 3 : 1))
+	if (!has_type(object, "int\0\0\0\0", 4) || size != (py->layout.minor >= 12 ? 1 << 3 : 1))
 		return 0;
 	bpf_probe_read_user(&digit, sizeof(digit), (void *)(object + INT_DIGITS));
 	return digit;
@@ -686,17 +690,12 @@ __noinline int python_look_frame(__u32 index, __u64 frame)
 	return part == CODE_USER || part == CODE_START ? LOOK_DONE : LOOK_ON;
 }
 
-/* A function with a larger line table is not small; see python_is_compact() in user/sites. */
-#define COMPACT_TABLE	    300
-#define COMPACT_TABLE_LINES 80 /* up to 3.10, where a table has lines only */
-
 /* Return whether the function in t->python has so little code that it may be a barrier's. */
 static __always_inline bool is_compact(const struct sbt_python *py, const struct sbt_thread *t)
 {
 	__u64 table = python_word(t->python.code + py->layout.lines);
 
-	return python_word(table + SBT_PYTHON_SIZE) <=
-	       (py->layout.minor >= 11 ? COMPACT_TABLE : COMPACT_TABLE_LINES);
+	return python_word(table + SBT_PYTHON_SIZE) <= SBT_PYTHON_COMPACT(py->layout.minor);
 }
 
 /*
@@ -759,11 +758,7 @@ __noinline int python_look(__u32 index, __u32 tid)
 
 static __always_inline bool is_code(__u64 object)
 {
-	__u64 name = python_word(python_word(object + SBT_PYTHON_TYPE) + SBT_PYTHON_TYPE_NAME);
-	char text[8] = {};
-
-	bpf_probe_read_user(text, 5, (void *)name);
-	return *(__u64 *)text == *(const __u64 *)"code\0\0\0";
+	return has_type(object, "code\0\0\0", 5);
 }
 
 /*
@@ -885,22 +880,14 @@ static __always_inline void wakes_at(struct sbt_thread *t, __u32 index, __u64 ob
 }
 
 /* Return the address of the futex word that the current system call names; 0: unknown. */
-static __always_inline __u64 futex_word(void)
+static __noinline __u64 futex_word(void)
 {
-	struct pt_regs___kernel *regs;
-	__u64 word = 0;
+	struct pt_regs___kernel *regs = own_regs();
+	struct user_call call = {};
 
-	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf))
-		return 0;
-	regs = user_regs(bpf_get_current_task_btf());
-	if (!regs)
-		return 0;
-#if defined(__TARGET_ARCH_arm64)
-	bpf_probe_read_kernel(&word, sizeof(word), &regs->regs);
-	return word;
-#else
-	return word + BPF_CORE_READ(regs, di);
-#endif
+	if (regs)
+		user_call(regs, &call);
+	return call.arg[0];
 }
 
 /* Return when the thread began to wait at an object of Python; 0: it does not. */

@@ -91,7 +91,7 @@ __noinline int sample_take(__u32 index, __u32 tid)
 	if (py && !python_own_state(index))
 		py = NULL;
 	/* While the reader is behind, samples are the first to be left out. */
-	all = ring_wake(cpu) == BPF_RB_NO_WAKEUP ? sample_reserve(cpu, sizeof(*all)) : NULL;
+	all = ring_wake(cpu) == BPF_RB_NO_WAKEUP ? ring_reserve(cpu, sizeof(*all)) : NULL;
 	if (!all) {
 		count(lost_sample, cpu);
 		return 0;

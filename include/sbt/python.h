@@ -17,8 +17,11 @@
 #define SBT_PYTHON_LAST	    13
 #define SBT_PYTHON_VERSIONS (SBT_PYTHON_LAST - SBT_PYTHON_FIRST + 1)
 
-/* sbt_python_layout.gil, where the GIL is not in _PyRuntime but in the interpreter. */
-#define SBT_PYTHON_GIL_OWN 0xffff
+/*
+ * Size in bytes of the line table of a function that has little code, at most: some 25 lines from
+ * 3.11 on, and 40 before: those tables have lines only.
+ */
+#define SBT_PYTHON_COMPACT(minor) ((minor) >= 11 ? 300 : 80)
 
 /*
  * All members are offsets in bytes, unless their comment says otherwise. An offset that a version
@@ -28,8 +31,8 @@ struct sbt_python_layout {
 	__u32 head; /* _PyRuntime: the first interpreter */
 	__u32 next; /* interpreter: the next interpreter */
 	__u32 threads; /* interpreter: the thread state that was created last */
-	__u32 gil_of; /* interpreter: pointer to its GIL, if `gil` is SBT_PYTHON_GIL_OWN */
-	__u16 gil; /* _PyRuntime: the GIL, or SBT_PYTHON_GIL_OWN */
+	__u32 gil_of; /* interpreter: pointer to its GIL, where it has its own */
+	__u16 gil; /* _PyRuntime: the GIL, where interpreters share it */
 	__u16 holder; /* GIL: the thread state that took it last */
 	/* thread state */
 	__u16 state_next;
@@ -73,117 +76,115 @@ struct sbt_python_layout {
 /* 3.12: a frame with this owner, or a greater one, is a C frame and executes no Python code. */
 #define SBT_PYTHON_OWNER_C 3
 
-#define SBT_PYTHON_LAYOUTS                           \
-	{                                            \
-		{ .minor = 9,                        \
-		  .head = 32,                        \
-		  .next = 0,                         \
-		  .threads = 8,                      \
-		  .gil = 352,                        \
-		  .holder = 8,                       \
-		  .state_next = 8,                   \
-		  .state_pthread = 176,              \
-		  .state_frame = 24,                 \
-		  .code = 32,                        \
-		  .back = 24,                        \
-		  .instr = 104,                      \
-		  .locals = 360,                     \
-		  .name = 112,                       \
-		  .file = 104,                       \
-		  .first_line = 40,                  \
-		  .lines = 120,                      \
-		  .ascii = 48,                       \
-		  .text = 72 },                      \
-			{ .minor = 10,               \
-			  .head = 32,                \
-			  .next = 0,                 \
-			  .threads = 8,              \
-			  .gil = 352,                \
-			  .holder = 8,               \
-			  .state_next = 8,           \
-			  .state_pthread = 176,      \
-			  .state_frame = 24,         \
-			  .code = 32,                \
-			  .back = 24,                \
-			  .instr = 96,               \
-			  .locals = 352,             \
-			  .name = 112,               \
-			  .file = 104,               \
-			  .first_line = 40,          \
-			  .lines = 120,              \
-			  .ascii = 48,               \
-			  .text = 72 },              \
-			{ .minor = 11,               \
-			  .head = 40,                \
-			  .next = 0,                 \
-			  .threads = 16,             \
-			  .gil = 360,                \
-			  .holder = 8,               \
-			  .state_next = 8,           \
-			  .state_pthread = 152,      \
-			  .state_native = 160,       \
-			  .state_frame = 56,         \
-			  .by_cframe = 1,            \
-			  .cframe = 8,               \
-			  .code = 32,                \
-			  .back = 48,                \
-			  .instr = 56,               \
-			  .locals = 72,              \
-			  .name = 128,               \
-			  .file = 112,               \
-			  .first_line = 72,          \
-			  .lines = 136,              \
-			  .first_instr = 184,        \
-			  .ascii = 48,               \
-			  .text = 72 },              \
-			{ .minor = 12,               \
-			  .head = 40,                \
-			  .next = 0,                 \
-			  .threads = 72,             \
-			  .gil = SBT_PYTHON_GIL_OWN, \
-			  .gil_of = 384,             \
-			  .holder = 8,               \
-			  .state_next = 8,           \
-			  .state_pthread = 136,      \
-			  .state_native = 144,       \
-			  .state_frame = 56,         \
-			  .by_cframe = 1,            \
-			  .cframe = 0,               \
-			  .code = 0,                 \
-			  .back = 8,                 \
-			  .instr = 56,               \
-			  .owner = 70,               \
-			  .locals = 72,              \
-			  .name = 128,               \
-			  .file = 112,               \
-			  .first_line = 68,          \
-			  .lines = 136,              \
-			  .first_instr = 192,        \
-			  .ascii = 40,               \
-			  .text = 56 },              \
-			{ .minor = 13,               \
-			  .head = 632,               \
-			  .next = 7264,              \
-			  .threads = 7344,           \
-			  .gil = SBT_PYTHON_GIL_OWN, \
-			  .gil_of = 16,              \
-			  .holder = 8,               \
-			  .state_next = 8,           \
-			  .state_pthread = 152,      \
-			  .state_native = 160,       \
-			  .state_frame = 72,         \
-			  .code = 0,                 \
-			  .back = 8,                 \
-			  .instr = 56,               \
-			  .owner = 70,               \
-			  .locals = 72,              \
-			  .name = 128,               \
-			  .file = 112,               \
-			  .first_line = 68,          \
-			  .lines = 136,              \
-			  .first_instr = 200,        \
-			  .ascii = 40,               \
-			  .text = 56 },              \
+#define SBT_PYTHON_LAYOUTS                      \
+	{                                       \
+		{ .minor = 9,                   \
+		  .head = 32,                   \
+		  .next = 0,                    \
+		  .threads = 8,                 \
+		  .gil = 352,                   \
+		  .holder = 8,                  \
+		  .state_next = 8,              \
+		  .state_pthread = 176,         \
+		  .state_frame = 24,            \
+		  .code = 32,                   \
+		  .back = 24,                   \
+		  .instr = 104,                 \
+		  .locals = 360,                \
+		  .name = 112,                  \
+		  .file = 104,                  \
+		  .first_line = 40,             \
+		  .lines = 120,                 \
+		  .ascii = 48,                  \
+		  .text = 72 },                 \
+			{ .minor = 10,          \
+			  .head = 32,           \
+			  .next = 0,            \
+			  .threads = 8,         \
+			  .gil = 352,           \
+			  .holder = 8,          \
+			  .state_next = 8,      \
+			  .state_pthread = 176, \
+			  .state_frame = 24,    \
+			  .code = 32,           \
+			  .back = 24,           \
+			  .instr = 96,          \
+			  .locals = 352,        \
+			  .name = 112,          \
+			  .file = 104,          \
+			  .first_line = 40,     \
+			  .lines = 120,         \
+			  .ascii = 48,          \
+			  .text = 72 },         \
+			{ .minor = 11,          \
+			  .head = 40,           \
+			  .next = 0,            \
+			  .threads = 16,        \
+			  .gil = 360,           \
+			  .holder = 8,          \
+			  .state_next = 8,      \
+			  .state_pthread = 152, \
+			  .state_native = 160,  \
+			  .state_frame = 56,    \
+			  .by_cframe = 1,       \
+			  .cframe = 8,          \
+			  .code = 32,           \
+			  .back = 48,           \
+			  .instr = 56,          \
+			  .locals = 72,         \
+			  .name = 128,          \
+			  .file = 112,          \
+			  .first_line = 72,     \
+			  .lines = 136,         \
+			  .first_instr = 184,   \
+			  .ascii = 48,          \
+			  .text = 72 },         \
+			{ .minor = 12,          \
+			  .head = 40,           \
+			  .next = 0,            \
+			  .threads = 72,        \
+			  .gil_of = 384,        \
+			  .holder = 8,          \
+			  .state_next = 8,      \
+			  .state_pthread = 136, \
+			  .state_native = 144,  \
+			  .state_frame = 56,    \
+			  .by_cframe = 1,       \
+			  .cframe = 0,          \
+			  .code = 0,            \
+			  .back = 8,            \
+			  .instr = 56,          \
+			  .owner = 70,          \
+			  .locals = 72,         \
+			  .name = 128,          \
+			  .file = 112,          \
+			  .first_line = 68,     \
+			  .lines = 136,         \
+			  .first_instr = 192,   \
+			  .ascii = 40,          \
+			  .text = 56 },         \
+			{ .minor = 13,          \
+			  .head = 632,          \
+			  .next = 7264,         \
+			  .threads = 7344,      \
+			  .gil_of = 16,         \
+			  .holder = 8,          \
+			  .state_next = 8,      \
+			  .state_pthread = 152, \
+			  .state_native = 160,  \
+			  .state_frame = 72,    \
+			  .code = 0,            \
+			  .back = 8,            \
+			  .instr = 56,          \
+			  .owner = 70,          \
+			  .locals = 72,         \
+			  .name = 128,          \
+			  .file = 112,          \
+			  .first_line = 68,     \
+			  .lines = 136,         \
+			  .first_instr = 200,   \
+			  .ascii = 40,          \
+			  .text = 56 },         \
 	}
 
 #endif /* SBT_PYTHON_H */

@@ -352,8 +352,9 @@ struct sbt_block {
 	__u64 ns; /* 0: none */
 	union sbt_blocked_at at; /* `reason` is the tag */
 	/*
-	 * key of the user stack (struct sbt_stack), or (SBT_BLOCKED_GIL) label of the position in
-	 * that function (struct sbt_python_site); 0 none
+	 * key of the user stack (struct sbt_stack); or, up to 32 bits, label of a position in
+	 * Python code (struct sbt_python_site): where the thread waits, or for SBT_BLOCKED_GIL
+	 * what the holder executed; 0 none
 	 */
 	__u64 stack;
 	__u64 doing_ns; /* how long the holder, or else the waker, was in the state `doing` */

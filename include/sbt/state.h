@@ -229,7 +229,7 @@ struct sbt_python_view {
 	__u8 what; /* enum sbt_python_what */
 	__u8 wakes; /* 1: the thread notifies; 0: it waits */
 	__u8 shared; /* 1: several processes use the object */
-	__u8 notified; /* 1: another thread has woken the thread in its present wait */
+	__u8 notified; /* 1: another thread has woken the thread in its present wait for an event */
 	__u8 releasing; /* 1: the last thread has arrived at the barrier */
 	__u8 native; /* 1: `holder` is a thread's number; 0: it may be any number */
 	__u8 pad[2];
@@ -1091,7 +1091,7 @@ struct sbt_counts {
 	__u64 lost_mark; /* records of type SBT_REC_MARK for which no ring had room */
 	__u64 samples; /* samples that were taken, or lost */
 	__u64 sampling_ns; /* time (ns) that the BPF programs took for them */
-	__u64 lost_sample; /* samples that were not sent because the ring was more than half full */
+	__u64 lost_sample; /* samples that were not sent, because the reader was late */
 	__u64 events; /* events that should reach user space */
 	__u64 lost_event; /* events for which the event ring had no room */
 	/* crossings by OpenMP teams that cannot be distinguished; they do not count as crossings */

@@ -207,6 +207,13 @@ def workload(name):
     return path
 
 
+def short_of_cpu(cause):
+    """On a busy machine, late threads wait for a CPU, and then no other cause may dominate."""
+    parts = cause["parts"]
+    waited = parts.get("no cpu", 0)
+    return cause["dominant"] in ("no cpu", None) and waited >= 0.25 * sum(n for n in parts.values() if n > 0)
+
+
 def source_lines(name, text):
     """Return the numbers of the lines of a workload's source that contain the text."""
     with open(os.path.join(SOURCES, name), encoding="utf-8") as f:

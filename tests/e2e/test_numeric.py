@@ -6,20 +6,14 @@ import glob
 import os
 import re
 
-from harness import WORKLOADS, Skip, check, check_between, check_equal, check_in, paired, read_text, shared, workload
+from harness import Skip, check, check_between, check_equal, check_in, paired, read_text, shared, workload
 
-FIRST = re.compile(r"rounds=(\d+)")
-
-
-def present(name):
-    if not os.path.exists(os.path.join(WORKLOADS, name)):
-        raise Skip(f"no {name} here")
-    return workload(name)
+ROUNDS = re.compile(r"rounds=(\d+)")
 
 
 def with_openblas(kind):
     """Return a command that runs blas_rounds with this build of OpenBLAS and three threads."""
-    program = present("blas_rounds")
+    program = workload("blas_rounds")
     for folder in glob.glob(f"/usr/lib/*/openblas-{kind}"):
         if os.path.exists(os.path.join(folder, "libopenblas.so.0")):
             return ["env", f"LD_LIBRARY_PATH={folder}", "OPENBLAS_NUM_THREADS=3", "OMP_NUM_THREADS=3", program]
@@ -47,7 +41,7 @@ def on_first_screen(t, command, words):
 def by_openmp(t, command, least):
     """Each parallel region of the library is an episode. Return the episodes."""
     trace = t.trace(command).nothing_lost()
-    rounds = int(FIRST.search(trace.result.out)[1])
+    rounds = int(ROUNDS.search(trace.result.out)[1])
     episodes = sum(b["episodes"] for b in trace.all("barrier"))
     check_equal("families", {b["family"] for b in trace.all("barrier")}, {"gomp"})
     check_equal("remarks", [r for r in trace.all("remark") if r["kind"] == "own_threads"], [])
@@ -71,15 +65,15 @@ def test_openblas_with_openmp(t):
 @shared
 def test_fftw(t):
     for options in ((), ("--discover",)):
-        own_threads(t, [present("fft_rounds"), "3"], "sleeps in fftw_spawn_loop()", *options)
-    on_first_screen(t, [present("fft_rounds"), "3"], "sleeps in fftw_spawn_loop()")
+        own_threads(t, [workload("fft_rounds"), "3"], "sleeps in fftw_spawn_loop()", *options)
+    on_first_screen(t, [workload("fft_rounds"), "3"], "sleeps in fftw_spawn_loop()")
 
 
 @paired
 def test_fftw_rounds(t):
     """Where FFTW's threads sleep, the calling thread's waits for them are counted, with the program's line."""
     rounds = 100
-    trace = t.trace([present("fft_rounds"), "3", str(rounds)]).nothing_lost()
+    trace = t.trace([workload("fft_rounds"), "3", str(rounds)]).nothing_lost()
     (main,) = [a for a in trace.all("activity") if a["tid"] == a["pid"]]
     waits = [w for w in main["woken"] if w["function"] == "main"]
     check_equal("file", {os.path.basename(w["file"]) for w in waits}, {"fft_rounds.c"})
@@ -94,5 +88,5 @@ def test_fftw_rounds(t):
 
 @shared
 def test_fftw_with_openmp(t):
-    episodes, rounds = by_openmp(t, ["env", "OMP_NUM_THREADS=3", present("fft_rounds-omp"), "3"], 1)
+    episodes, rounds = by_openmp(t, ["env", "OMP_NUM_THREADS=3", workload("fft_rounds-omp"), "3"], 1)
     check_equal("the same number of regions in each call", episodes % rounds, 0)

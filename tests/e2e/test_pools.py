@@ -5,7 +5,7 @@ semaphores used as barriers. The report says which threads ended the waits, and 
 
 import re
 
-from harness import check, check_between, check_equal, check_in, check_not_in, paired, shared, workload
+from harness import Skip, check, check_between, check_equal, check_in, check_not_in, paired, shared, workload
 
 BUILDS = ("", "-O0")
 WORKERS, ROUNDS = 3, 60
@@ -38,6 +38,14 @@ def main_of(trace):
 
 
 def against_account(t, build, way):
+    for _ in range(4):
+        if once_against_account(t, build, way):
+            return
+    raise Skip("the machine is busy: main's threads were ready before it slept")
+
+
+def once_against_account(t, build, way):
+    """Return whether main slept often enough to check everything."""
     trace = t.trace([workload("count_pool" + build), way]).nothing_lost()
     said = f"count_pool{build} {way}"
     told = {int(tid): int(n) for tid, n in re.findall(r"thread (\d+) last (\d+)", trace.result.out)}
@@ -51,14 +59,17 @@ def against_account(t, build, way):
         for tid, n in counts.items():
             check(n <= told.get(tid, 0) + 2, f"{said}: thread {tid} ended {n} waits, but was last {told.get(tid, 0)} times")
         check_between(f"{said}: waits", sum(counts.values()), 0.9 * slept - 2, slept + 2)
-    if slept < ROUNDS / 2:  # The machine is busy.
-        return
+    if slept < ROUNDS / 2:
+        return False
     check_between(f"{said}: time", sum(w["wait_ns"] for w in main["woken"]), 0.3 * waited, 1.01 * waited + 1e6)
-    check_equal(f"{said}: threads that end main's waits", set(counts), set(told))
+    # A thread that was never last can wake main too: where each thread does, and when main waits for the mutex.
+    check_between(f"{said}: threads that end main's waits", len(counts), 1, WORKERS)
+    check({tid for tid, n in told.items() if n > 2} <= set(counts), f"{said}: threads that end waits: {told} and {counts}")
     # With optimisation, wait_for_all() leaves the stack by a tail call in some ways.
     check_in(f"{said}: place", "wait_for_all" if build or way == "cond" else "", main["woken"][0]["function"])
     check_in(f"{said}: file", "count_pool.cc", main["woken"][0]["file"])
     check_between(f"{said}: threads that wait for main", main["partners"], 2, WORKERS)
+    return True
 
 
 @paired

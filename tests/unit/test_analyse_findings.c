@@ -91,7 +91,6 @@ static void take(struct bench *b)
 	assert_int_equal(causes_episode(b->causes, b->r->model, &b->m.ep, NULL, 0, NULL), 0);
 }
 
-/* Return the only finding, or NULL if there is none. */
 static void build(struct bench *b)
 {
 	arena_free(b->arena);
@@ -101,6 +100,7 @@ static void build(struct bench *b)
 	assert_int_equal(findings_build(b->arena, b->r->model, &b->env, b->threads, &b->rep), 0);
 }
 
+/* Return the only finding, or NULL if there is none. */
 static const struct report_finding *only(struct bench *b)
 {
 	build(b);

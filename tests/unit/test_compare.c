@@ -651,13 +651,13 @@ static void functions(struct recording *r, struct report_function *f, uint32_t n
 static void test_functions_moved(void **state)
 {
 	struct recording *r CLEANUP_PTR(free) = recordings(4);
-	struct report_function a[] = { { "same", "/home/u/d/A/p.c", 10, 9, { 0 } },
-				       { "gone", "/home/u/d/A/p.c", 5, 9, { 0 } },
-				       { "bare", NULL, 3, 9, { 0 } } };
-	struct report_function b[] = { { "bare", NULL, 3, 9, { 0 } },
-				       { "same", "../B/p.c", 11, 9, { 0 } },
-				       { "new", "../B/p.c", 7, 9, { 0 } } };
-	struct report_function other[] = { { "same", "/home/u/d/A/xp.c", 2, 9, { 0 } } };
+	struct report_function a[] = { { "same", "/home/u/d/A/p.c", 10, { 0 } },
+				       { "gone", "/home/u/d/A/p.c", 5, { 0 } },
+				       { "bare", NULL, 3, { 0 } } };
+	struct report_function b[] = { { "bare", NULL, 3, { 0 } },
+				       { "same", "../B/p.c", 11, { 0 } },
+				       { "new", "../B/p.c", 7, { 0 } } };
+	struct report_function other[] = { { "same", "/home/u/d/A/xp.c", 2, { 0 } } };
 	struct compare c CLEANUP(compare_free);
 	const struct compare_row *row;
 
@@ -687,11 +687,11 @@ static void test_functions_moved(void **state)
 static void test_functions_alike(void **state)
 {
 	struct recording *r CLEANUP_PTR(free) = recordings(4);
-	struct report_function a[] = { { "step", "/A/heat/util.c", 10, 9, { 0 } },
-				       { "step", "/A/mesh/util.c", 20, 9, { 0 } } };
-	struct report_function b[] = { { "step", "/B/mesh/util.c", 21, 9, { 0 } },
-				       { "step", "/B/heat/util.c", 11, 9, { 0 } } };
-	struct report_function flat[] = { { "step", "/C/util.c", 30, 9, { 0 } } };
+	struct report_function a[] = { { "step", "/A/heat/util.c", 10, { 0 } },
+				       { "step", "/A/mesh/util.c", 20, { 0 } } };
+	struct report_function b[] = { { "step", "/B/mesh/util.c", 21, { 0 } },
+				       { "step", "/B/heat/util.c", 11, { 0 } } };
+	struct report_function flat[] = { { "step", "/C/util.c", 30, { 0 } } };
 	struct compare c CLEANUP(compare_free);
 	const struct compare_row *row;
 

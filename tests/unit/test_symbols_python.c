@@ -200,7 +200,7 @@ static void test_frames(void **state)
 		assert_int_equal(python_code(&l, &memory, CODE_1, 0, f), 0);
 		assert_string_equal(f[0].function, "Barrier.wait");
 		assert_string_equal(f[0].file, "/usr/lib/python3/threading.py");
-		assert_true(f[0].line > 0);
+		assert_int_equal(f[0].line, 7);
 		assert_int_equal(python_code(&l, &memory, RUNTIME, 0, f), -EFAULT);
 	}
 }
@@ -318,7 +318,7 @@ static void test_hostile(void **state)
 		put_u64(INTERP + l.next, INTERP);
 		reads = 0;
 		assert_int_equal(python_frames(&l, &memory, RUNTIME, TID_NONE, f, 4), -ESRCH);
-		assert_true(reads < 10000000);
+		assert_true(reads < 100000);
 		put_u64(INTERP + l.threads, 1);
 		assert_int_equal(python_frames(&l, &memory, RUNTIME, TID_B, f, 4), -ESRCH);
 		put_u64(RUNTIME + l.head, ~0ull);

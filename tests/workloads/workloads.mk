@@ -399,7 +399,7 @@ $(W)/std_ways $(W)/std_ways-O0 $(W)/std_ways-Os: $(W)/std_ways%: $(W_SRC)/std_wa
 $(W)/std_teams $(W)/std_teams-O0: $(W)/std_teams%: $(W_SRC)/std_teams.cc
 	$(CXX) -std=gnu++20 $(W_FLAGS) $* -o $@ $<
 
-$(W)/count_pool $(W)/count_pool-O0: $(W)/count_pool%: $(W_SRC)/count_pool.cc
+$(W)/count_pool $(W)/count_pool-O0: $(W)/count_pool%: $(W_SRC)/count_pool.cc $(W_COMMON)
 	$(CXX) -std=gnu++20 $(W_FLAGS) $* -o $@ $<
 
 $(W)/sem_meet $(W)/sem_meet-O0: $(W)/sem_meet%: $(W_SRC)/sem_meet.cc
@@ -408,10 +408,10 @@ $(W)/sem_meet $(W)/sem_meet-O0: $(W)/sem_meet%: $(W_SRC)/sem_meet.cc
 $(W)/no_barrier $(W)/no_barrier-O0: $(W)/no_barrier%: $(W_SRC)/no_barrier.cc
 	$(CXX) -std=gnu++20 $(W_FLAGS) $* -o $@ $<
 
-$(W)/latch_pool $(W)/latch_pool-O0: $(W)/latch_pool%: $(W_SRC)/latch_pool.cc
+$(W)/latch_pool $(W)/latch_pool-O0: $(W)/latch_pool%: $(W_SRC)/latch_pool.cc $(W_COMMON)
 	$(CXX) -std=gnu++20 $(W_FLAGS) $* -o $@ $<
 
-$(W)/latch_pool-clang $(W)/latch_pool-clang-O0: $(W)/latch_pool-clang%: $(W_SRC)/latch_pool.cc
+$(W)/latch_pool-clang $(W)/latch_pool-clang-O0: $(W)/latch_pool-clang%: $(W_SRC)/latch_pool.cc $(W_COMMON)
 	$(CLANG)++ $(W_CLANG_THERE) -std=gnu++20 $(W_FLAGS) $* -o $@ $<
 
 $(addprefix $(W)/,$(W_INLINE)): $(W)/std_inline-%: $(W_SRC)/std_inline.cc
@@ -437,13 +437,13 @@ $(W)/std_ways-clang $(W)/std_split-clang: $(W)/%-clang: $(W_SRC)/%.cc
 $(W)/gen_std-clang: $(W_SRC)/gen_std.cc $(W)/gen_core.o
 	$(CLANG)++ $(W_CLANG_THERE) -std=gnu++20 $(W_FLAGS) -o $@ $^
 
-$(W)/blas_rounds: $(W_SRC)/blas_rounds.c
+$(W)/blas_rounds: $(W_SRC)/blas_rounds.c $(W_COMMON)
 	$(W_CC) -o $@ $< -lopenblas
 
-$(W)/fft_rounds: $(W_SRC)/fft_rounds.c
+$(W)/fft_rounds: $(W_SRC)/fft_rounds.c $(W_COMMON)
 	$(W_CC) -o $@ $< -lfftw3_threads -lfftw3 -lm
 
-$(W)/fft_rounds-omp: $(W_SRC)/fft_rounds.c
+$(W)/fft_rounds-omp: $(W_SRC)/fft_rounds.c $(W_COMMON)
 	$(W_CC) -fopenmp -o $@ $< -lfftw3_omp -lfftw3 -lm
 
 $(W)/gen_std-libcxx $(W)/gen_std-libcxx-O0: $(W)/gen_std-libcxx%: $(W_SRC)/gen_std.cc $(W)/gen_core.o

@@ -275,7 +275,7 @@ static bool has_stack(const struct blame *s, enum cause_kind k)
 	return s->kinds[k] && tally_top(&s->kinds[k]->stacks) >= 0;
 }
 
-static bool is_work(enum cause_kind k)
+bool cause_is_work(enum cause_kind k)
 {
 	return k == CAUSE_WORK || k == CAUSE_MORE_WORK || k == CAUSE_SLOWER_WORK;
 }
@@ -290,7 +290,7 @@ static const char *site_clause(const struct blame *s, enum cause_kind k,
 		 c.words ? c.words->clause : culprit_clause(k));
 	if (c.words && c.dids)
 		dids_append(c.dids, c.ns, out, CULPRIT_CLAUSE + CULPRIT_NAME);
-	if (where && *where->clause && is_work(k))
+	if (where && *where->clause && cause_is_work(k))
 		name_append(out, CULPRIT_CLAUSE + CULPRIT_NAME, " (%s)", where->clause);
 	return out;
 }

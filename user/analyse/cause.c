@@ -851,8 +851,7 @@ struct cause_member cause_of_member(const struct causes *c, const struct model *
 	out.dominant_ns = (uint64_t)p.ns[out.dominant];
 	if (!c)
 		return out;
-	if (out.dominant == CAUSE_WORK || out.dominant == CAUSE_MORE_WORK ||
-	    out.dominant == CAUSE_SLOWER_WORK) {
+	if (cause_is_work(out.dominant)) {
 		out.site = places_member_site(c->places, c->report_env, m);
 		if (m == &ep->members[ep->n - 1])
 			out.more_site = places_more_site(c->places, ep->barrier, c->report_env);

@@ -42,6 +42,10 @@ int name_ids(struct arena *a, const struct model *m, const struct report_env *en
 	     struct name_table *out);
 int name_barrier(struct arena *a, const struct model *m, const struct report_env *env, uint32_t id,
 		 uint32_t index, struct report_barrier *out);
+/* Return @h with @s hashed into it; NULL counts as "". */
+uint64_t name_hash(uint64_t h, const char *s);
+/* Return a copy of @s that @a owns; NULL for NULL, or with *err set to -ENOMEM. */
+const char *name_keep(struct arena *a, const char *s, int *err);
 /*
  * Copy @src to dst[size], made printable. A longer string is cut between characters and ends in
  * "...".
@@ -500,6 +504,9 @@ enum cause_kind lateness_of_reason(unsigned reason);
 double lateness_positive(const int64_t *parts);
 /* Return the largest positive part other than @but, or CAUSE_NONE if there is none. */
 enum cause_kind lateness_largest(const int64_t *parts, enum cause_kind but);
+
+/* blame.c: return whether the cause is time on a CPU. */
+bool cause_is_work(enum cause_kind k);
 
 /* blame.c: the causes of a site, summed over all its episodes. All members are zero initially. */
 struct kind_state;

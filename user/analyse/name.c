@@ -40,7 +40,7 @@ const char *report_family(const struct report_env *env, uint8_t family)
 	return s ? s : "unknown";
 }
 
-static uint64_t hash_string(uint64_t h, const char *s)
+uint64_t name_hash(uint64_t h, const char *s)
 {
 	/* Include the NUL, so that "ab" "c" and "a" "bc" have different hashes. */
 	return text_hash(h, s ? s : "", s ? strlen(s) + 1 : 1);
@@ -63,14 +63,14 @@ static uint64_t hash_site(const struct site_name *s, bool with_offset)
 
 	if (!s)
 		return h;
-	h = hash_string(h, text_base_name(s->module));
+	h = name_hash(h, text_base_name(s->module));
 	if (s->label)
-		h = hash_string(h, s->label);
+		h = name_hash(h, s->label);
 	array_for_each (frame, s->frames, s->nframes)
-		h = hash_string(h, frame->function);
+		h = name_hash(h, frame->function);
 	f = s->nframes ? &s->frames[0] : NULL;
 	if (f && f->file && f->line) {
-		h = hash_string(h, text_base_name(f->file));
+		h = name_hash(h, text_base_name(f->file));
 		h = hash_number(h, f->line);
 	} else {
 		with_offset = true;
@@ -91,11 +91,11 @@ static int hash_barrier(const struct report_env *env, const struct model_barrier
 	for (i = 0; i < b->nsites; i++)
 		sites[i] = hash_site(site_of(env, b->sites[i]), with_offset);
 	qsort(sites, b->nsites, sizeof(*sites), number_compare_u64);
-	h = hash_string(h, report_family(env, b->family));
+	h = name_hash(h, report_family(env, b->family));
 	for (i = 0; i < b->nsites; i++)
 		h = hash_number(h, sites[i]);
 	if (b->nested)
-		h = hash_string(h, "nested");
+		h = name_hash(h, "nested");
 	free(sites);
 	*out = h;
 	return 0;
@@ -283,7 +283,7 @@ static const char *inlined_into(struct arena *a, const struct site_name *s, uint
 	return chain;
 }
 
-static const char *copy(struct arena *a, const char *s, int *err)
+const char *name_keep(struct arena *a, const char *s, int *err)
 {
 	char *p;
 
@@ -302,12 +302,12 @@ static int fill_callsite(struct arena *a, const struct site_name *s, struct repo
 	int err = 0;
 
 	if (f) {
-		out->function = copy(a, f->function, &err);
-		out->file = copy(a, f->file, &err);
+		out->function = name_keep(a, f->function, &err);
+		out->file = name_keep(a, f->file, &err);
 		out->line = f->line;
 	}
-	out->module = copy(a, s->module, &err);
-	out->through = copy(a, s->through, &err);
+	out->module = name_keep(a, s->module, &err);
+	out->through = name_keep(a, s->through, &err);
 	out->offset = s->offset;
 	if (!err && n > 1) {
 		out->inlined = inlined_into(a, s, n);
@@ -422,7 +422,7 @@ static int others(struct arena *a, const struct report_barrier *b, const char *l
 {
 	struct hash seen = { 0 };
 	uint64_t key, value;
-	int err = hash_put(&seen, hash_string(TEXT_HASH_INIT, label), 1);
+	int err = hash_put(&seen, name_hash(TEXT_HASH_INIT, label), 1);
 
 	array_for_each (c, b->callsites + 1, b->ncallsites - 1) {
 		const char *other = err ? NULL : callsite_label(a, c);
@@ -431,7 +431,7 @@ static int others(struct arena *a, const struct report_barrier *b, const char *l
 			err = -ENOMEM;
 			break;
 		}
-		key = hash_string(TEXT_HASH_INIT, other);
+		key = name_hash(TEXT_HASH_INIT, other);
 		if (!hash_get(&seen, key, &value))
 			err = hash_put(&seen, key, 1);
 	}
@@ -534,11 +534,11 @@ int name_barrier(struct arena *a, const struct model *m, const struct report_env
 	out->index = index;
 	out->pid = p->tgid;
 	out->processes = p->processes;
-	out->comm = p->comm[0] ? copy(a, p->comm, &err) : NULL;
+	out->comm = p->comm[0] ? name_keep(a, p->comm, &err) : NULL;
 	out->family = report_family(env, mb->family);
 	kind = env->kind_name ? env->kind_name(mb->kind) : NULL;
 	out->kind = kind ? kind : "explicit";
-	out->name = copy(a, env->barrier_name ? env->barrier_name(env->ctx, mb) : NULL, &err);
+	out->name = name_keep(a, env->barrier_name ? env->barrier_name(env->ctx, mb) : NULL, &err);
 	out->shared = mb->shared;
 	out->nested = mb->nested;
 	s = mb->nsites ? site_of(env, mb->sites[0]) : NULL;
@@ -667,7 +667,7 @@ int report_place_name(const struct report_env *env, uint8_t family, const uint32
 	if (!err) {
 		snprintf(out->id, sizeof(out->id), "#%08x", fold32(h));
 		out->family = report_family(env, family);
-		out->name = copy(a, name, &err);
+		out->name = name_keep(a, name, &err);
 	}
 	if (!err)
 		err = name_sites(a, env, sites, nsites, out);

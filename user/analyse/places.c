@@ -318,13 +318,6 @@ static int charge_one(struct places *p, const struct charge *c, const struct pen
 	return 0;
 }
 
-static int by_chain(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return NUMBER_COMPARE(*x, *y);
-}
-
 /* Set the most frequent chain of the samples of a member's phase. */
 static void note_top(struct thread_samples *t, const struct model_member *m)
 {
@@ -337,7 +330,7 @@ static void note_top(struct thread_samples *t, const struct model_member *m)
 			chains[n++] = t->samples[i].chain;
 	if (n < TOP_LEAST)
 		return;
-	qsort(chains, n, sizeof(chains[0]), by_chain);
+	qsort(chains, n, sizeof(chains[0]), number_compare_u32);
 	for (i = 0; i < n; i++) {
 		run = i && chains[i] == chains[i - 1] ? run + 1 : 1;
 		if (run > most) {
@@ -702,15 +695,6 @@ static uint64_t offset_of(const struct site_name *site)
 	return site->function ? site->function : site->offset;
 }
 
-static const char *keep(struct arena *a, const char *s, int *err)
-{
-	const char *own = s ? arena_string(a, s) : NULL;
-
-	if (s && !own)
-		*err = -ENOMEM;
-	return own;
-}
-
 int places_name(const struct places *p, uint32_t chain, const struct report_env *env,
 		struct arena *a, struct report_callsite *out)
 {
@@ -729,11 +713,11 @@ int places_name_stack(const uint32_t *sites, uint32_t n, const struct report_env
 	memset(out, 0, sizeof(*out));
 	if (!where_of(env, sites, n, &w))
 		return 0;
-	out->module = keep(a, w.site->module, &err);
+	out->module = name_keep(a, w.site->module, &err);
 	out->offset = offset_of(w.site);
 	if (w.frame) {
-		out->function = keep(a, w.frame->function, &err);
-		out->file = keep(a, w.frame->file, &err);
+		out->function = name_keep(a, w.frame->function, &err);
+		out->file = name_keep(a, w.frame->file, &err);
 		out->line = w.frame->line;
 	}
 	return err ? err : 1;
@@ -748,7 +732,6 @@ struct line {
 
 /* All samples of one function at one barrier. */
 struct group {
-	uint64_t key;
 	struct where where;
 	struct places_side last, reference, spin;
 	uint32_t nlines;
@@ -766,19 +749,14 @@ struct groups {
 	struct hash at; /* key -> index, plus 1 */
 };
 
-static uint64_t name_key(uint64_t h, const char *s)
-{
-	return s ? text_hash(h, s, strlen(s) + 1) : h;
-}
-
 static uint64_t group_key(const struct where *w)
 {
-	uint64_t h = name_key(TEXT_HASH_INIT, w->site->module);
+	uint64_t h = name_hash(TEXT_HASH_INIT, w->site->module);
 
 	/* Functions without names are distinguished by their beginnings. */
 	if (!w->frame || !w->frame->function)
 		return hash_mix(h ^ w->site->function);
-	return name_key(name_key(h, w->frame->function), w->frame->file) + w->frame->declared;
+	return name_hash(name_hash(h, w->frame->function), w->frame->file) + w->frame->declared;
 }
 
 static struct group *group_of(struct groups *g, const struct where *w,
@@ -793,7 +771,6 @@ static struct group *group_of(struct groups *g, const struct where *w,
 		return NULL;
 	to = &g->groups[g->n++];
 	memset(to, 0, sizeof(*to));
-	to->key = key;
 	to->where = *w;
 	memcpy(to->last.all, b->last, sizeof(b->last));
 	memcpy(to->last.oncpu_ns, b->last_ns, sizeof(b->last_ns));
@@ -979,10 +956,10 @@ static int fill_place(const struct group *g, bool spin, const struct barrier_sam
 		.oncpu_last_ns = sum_u64(spin ? b->spin_ns : b->last_ns),
 		.oncpu_reference_ns = spin ? REPORT_UNKNOWN : sum_u64(b->reference_ns),
 	};
-	out->function = keep(a, w->frame ? w->frame->function : NULL, &err);
-	out->file = keep(a, w->frame ? w->frame->file : NULL, &err);
-	out->module = keep(a, w->site->module, &err);
-	out->callee = keep(a, w->callee, &err);
+	out->function = name_keep(a, w->frame ? w->frame->function : NULL, &err);
+	out->file = name_keep(a, w->frame ? w->frame->file : NULL, &err);
+	out->module = name_keep(a, w->site->module, &err);
+	out->callee = name_keep(a, w->callee, &err);
 	return err ? err : fill_stack(env, g->chain, a, out);
 }
 
@@ -1059,8 +1036,6 @@ int places_of(const struct places *p, uint32_t barrier, bool alike, const struct
 	out->late = b->late;
 	out->last_ns = sum_u64(b->last_ns);
 	out->reference_ns = sum_u64(b->reference_ns);
-	out->spin_ns = sum_u64(b->spin_ns);
-	out->samples = sum_u32(b->last) + sum_u32(b->reference);
 	err = add_places(p, barrier, false, env, a, out);
 	return err ? err : add_places(p, barrier, true, env, a, out);
 }
@@ -1161,7 +1136,6 @@ static void add_work(struct report_function *f, const struct sum *s,
 {
 	uint32_t k;
 
-	f->samples += s->work;
 	for (k = 0; k < PLACES_BATCHES; k++) {
 		double share = b->work[k] ? (double)s->work_at[k] / b->work[k] : 0;
 
@@ -1176,7 +1150,15 @@ static void add_work(struct report_function *f, const struct sum *s,
 /* Reports can only be compared by the names of a function and its file. */
 static uint64_t function_key(const struct where *w)
 {
-	return name_key(name_key(TEXT_HASH_INIT, w->frame->function), w->frame->file);
+	return name_hash(name_hash(TEXT_HASH_INIT, w->frame->function), w->frame->file);
+}
+
+/* Find the function of a stack in the phases that end at @barrier. Return whether there is one. */
+static bool function_of(const struct places *p, const struct sum *s, uint32_t barrier,
+			const struct report_env *env, struct where *w)
+{
+	return s->barrier == barrier && s->work && chain_where(env, &p->chains[s->chain], w) &&
+	       w->frame;
 }
 
 /* A function, by its key, and its samples. */
@@ -1206,8 +1188,7 @@ static int choose_functions(const struct places *p, uint32_t barrier, const stru
 	int err = 0;
 
 	array_for_each (s, p->sums, p->nsums) {
-		if (s->barrier != barrier || !s->work ||
-		    !chain_where(env, &p->chains[s->chain], &w) || !w.frame)
+		if (!function_of(p, s, barrier, env, &w))
 			continue;
 		key = function_key(&w);
 		if (!hash_get(&at, key, &index)) {
@@ -1260,16 +1241,15 @@ int places_functions(const struct places *p, uint32_t barrier, const struct repo
 	array_for_each (s, p->sums, p->nsums) {
 		if (err)
 			break;
-		if (s->barrier != barrier || !s->work ||
-		    !chain_where(env, &p->chains[s->chain], &w) || !w.frame)
+		if (!function_of(p, s, barrier, env, &w))
 			continue;
 		key = function_key(&w);
 		if (!hash_get(&at, key, &index))
 			continue;
 		if (index == UINT64_MAX) {
 			index = (*n)++;
-			(*out)[index].function = keep(a, w.frame->function, &err);
-			(*out)[index].file = keep(a, w.frame->file, &err);
+			(*out)[index].function = name_keep(a, w.frame->function, &err);
+			(*out)[index].file = name_keep(a, w.frame->file, &err);
 			set_parts(&(*out)[index].batches, b);
 			if (!err)
 				err = hash_put(&at, key, index);

@@ -146,12 +146,11 @@ struct report_place {
 
 /*
  * A function in which threads were on a CPU in the phases that end at a barrier. The time is
- * estimated from samples. The batches are 16 groups of episodes: episode i is in group i modulo 16.
+ * estimated from samples. The batches are parts of consecutive episodes, as in batches.h.
  */
 struct report_function {
 	const char *function, *file; /* untrusted */
 	double oncpu_ns;
-	uint64_t samples;
 	struct batches_times batches;
 };
 
@@ -162,8 +161,6 @@ struct report_places {
 	uint64_t late; /* number of late episodes that were compared */
 	/* time on a CPU of the last arrivers and of the references in these episodes, ns */
 	uint64_t last_ns, reference_ns;
-	uint64_t spin_ns; /* time on a CPU inside the barrier, all threads, ns */
-	uint64_t samples; /* of last arrivers and references */
 };
 
 /* A function in which a thread was on a CPU, and its share in the thread's samples. */
@@ -655,7 +652,7 @@ struct report {
 	uint64_t switches_cost_ns, rested_ns; /* as in report_env */
 	struct report_sampling sampling;
 	/*
-	 * samples in no phase of a complete episode, and samples with an unknown stack;
+	 * samples in no phase of a complete episode, and samples for which there was no room;
 	 * REPORT_UNKNOWN if none were taken
 	 */
 	uint64_t samples_outside;

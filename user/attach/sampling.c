@@ -110,27 +110,23 @@ static void detach_clocks(struct attach *a)
 static int attach_clocks(struct attach *a)
 {
 	uint32_t cpu;
+	int fd, err;
 
 	a->sample_links = calloc(a->nrings, sizeof(struct bpf_link *));
 	if (!a->sample_links)
 		return -ENOMEM;
 	for (cpu = 0; cpu < a->nrings; cpu++) {
-		int fd = clock_event(a->sample_ns, cpu);
-		struct bpf_link *link;
+		struct bpf_link *link = NULL;
 
+		fd = clock_event(a->sample_ns, cpu);
 		if (fd < 0 && (errno == ENODEV || errno == ENXIO))
 			continue; /* no such CPU */
-		if (fd < 0) {
-			int err = -errno;
-
-			detach_clocks(a);
-			return err;
-		}
-		link = bpf_program__attach_perf_event(a->skel->progs.on_sample_clock, fd);
+		if (fd >= 0)
+			link = bpf_program__attach_perf_event(a->skel->progs.on_sample_clock, fd);
 		if (!link) {
-			int err = -errno;
-
-			close(fd);
+			err = -errno;
+			if (fd >= 0)
+				close(fd);
 			detach_clocks(a);
 			return err;
 		}

@@ -13,16 +13,10 @@ struct explain {
 	int shown;
 };
 
-/* Return whether no function of the program has a name. */
-static bool is_nameless(const struct module *m)
-{
-	return m->is_elf && m->traits.executable && !m->traits.dynamic && m->traits.stripped;
-}
-
 static void explain_nameless(void *ctx, struct module *m)
 {
 	(void)ctx;
-	if (m->in_target && !m->error && !m->nplaces && is_nameless(m))
+	if (m->in_target && !m->error && !m->nplaces && module_is_nameless(m))
 		remark_note(REMARK_ERROR, "nameless", 0,
 			    "%s: static and stripped: its functions have no names to search for, "
 			    "and none was recognised by its code",
@@ -48,7 +42,8 @@ static void explain_module(void *ctx, struct module *m)
 			    m->path, m->nplaces,
 			    m->probed ? "probed, but no thread crossed a barrier there"
 				      : "not probed");
-	} else if (m->is_elf && !is_nameless(m) && !m->team && !m->left_out && e->shown++ < 12) {
+	} else if (m->is_elf && !module_is_nameless(m) && !m->team && !m->left_out &&
+		   e->shown++ < 12) {
 		remark_note(REMARK_ERROR, "looked_at", 0, "%s: has none of these functions",
 			    m->path);
 	}

@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/remark.h"
+#include "base/text.h"
 
 #define PROCESSES_MOST 65536
 
@@ -41,9 +42,8 @@ static const struct runtime_text {
 static bool is_jvm(const struct module *m)
 {
 	static const char name[] = "libjvm.so";
-	const char *slash = strrchr(m->path, '/');
 
-	return !strcmp(m->traits.soname, name) || !strcmp(slash ? slash + 1 : m->path, name);
+	return !strcmp(m->traits.soname, name) || !strcmp(text_base_name(m->path), name);
 }
 
 void tracker_note_runtimes(struct tracker *t, const struct address_space *space)
@@ -77,7 +77,7 @@ void tracker_note_runtimes(struct tracker *t, const struct address_space *space)
 	if (!p)
 		return;
 	p->runtimes = runtimes;
-	p->program = address_spaces_keep(t->spaces, program ? program : "a program");
+	p->program = program ? address_spaces_keep(t->spaces, program) : NULL;
 }
 
 void tracker_free_runtimes(struct tracker *t)

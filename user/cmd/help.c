@@ -39,11 +39,7 @@ static int help_run(struct command_line *line)
 		option_help_command(command);
 	else
 		option_help_short();
-	errno = 0;
-	if (!fflush(stdout) && !ferror(stdout))
-		return 0;
-	msg_error("cannot write to stdout: %s", strerror(errno ? errno : EIO));
-	return EXIT_FAILED;
+	return options_flush() ? EXIT_FAILED : 0;
 }
 
 int cmd_help(int argc, char **argv)

@@ -221,6 +221,18 @@ static enum options_result complete_capture(struct command_line *line)
 
 /* --- the command line ------------------------------------------------------------------------- */
 
+int options_flush(void)
+{
+	int err;
+
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	err = errno ? -errno : -EIO;
+	msg_error("cannot write to stdout: %s", strerror(-err));
+	return err;
+}
+
 static enum options_result print_answer(const struct command_line *line,
 					const struct option_row *row, const char *value)
 {
@@ -242,13 +254,11 @@ static enum options_result print_answer(const struct command_line *line,
 	} else {
 		option_help_command(line->command);
 	}
-	errno = 0;
-	if (!err && (fflush(stdout) || ferror(stdout)))
-		err = errno ? -errno : -EIO;
-	if (!err)
-		return OPTIONS_DONE;
-	msg_error("cannot write to stdout: %s", strerror(-err));
-	return OPTIONS_FAILED;
+	if (err)
+		msg_error("cannot write to stdout: %s", strerror(-err));
+	else
+		err = options_flush();
+	return err ? OPTIONS_FAILED : OPTIONS_DONE;
 }
 
 /* Write "sbt-trace COMMAND" into @out, for messages. Return @out. */

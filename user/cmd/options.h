@@ -16,6 +16,8 @@ enum options_result { OPTIONS_GO, OPTIONS_DONE, OPTIONS_WRONG, OPTIONS_FAILED };
  */
 enum options_result options_parse(struct command_line *line, int argc, char **argv);
 void options_free(struct command_line *line);
+/* Write what is buffered for standard output. Return 0, or -errno after a message. */
+int options_flush(void);
 /* Parse, call @run if there is something to run, and free. Return the exit status. */
 int options_run(struct command_line line, int argc, char **argv,
 		int (*run)(struct command_line *line));

@@ -25,36 +25,20 @@ static volatile sig_atomic_t pager_pid;
 static volatile sig_atomic_t pager_fd = -1;
 static sighandler_t on_pipe; /* what SIGPIPE did before */
 
-/* Return whether a program can be found: @name is the first word of a command, @n bytes long. */
-static bool exists(const char *name, size_t n)
-{
-	const char *path = getenv("PATH"), *end;
-	char file[PATH_MAX];
-
-	if (memchr(name, '/', n))
-		return snprintf(file, sizeof(file), "%.*s", (int)n, name) < (int)sizeof(file) &&
-		       !access(file, X_OK);
-	for (; path; path = *end ? end + 1 : NULL) {
-		end = strchrnul(path, ':');
-		if (snprintf(file, sizeof(file), "%.*s/%.*s", (int)(end - path), path, (int)n,
-			     name) < (int)sizeof(file) &&
-		    !access(file, X_OK))
-			return true;
-	}
-	return false;
-}
-
 /*
  * Return whether the shell will find the program of the command. Otherwise the output would be lost
  * with the pager. A command that begins with a special character is left to the shell.
  */
 static bool is_there(const char *command)
 {
+	char name[PATH_MAX], file[PATH_MAX];
 	size_t n;
 
 	command += strspn(command, " \t");
 	n = strcspn(command, " \t");
-	return strcspn(command, "\"'$`\\=;&|<>(){}[]*?~#!") < n || (n && exists(command, n));
+	return strcspn(command, "\"'$`\\=;&|<>(){}[]*?~#!") < n ||
+	       (n && snprintf(name, sizeof(name), "%.*s", (int)n, command) < (int)sizeof(name) &&
+		!launch_find_program(name, file));
 }
 
 /* Return the command of the pager, or NULL if the user wants none. */

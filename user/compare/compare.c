@@ -9,7 +9,6 @@
 
 #include "base/grow.h"
 #include "base/number.h"
-#include "base/text.h"
 #include "compare/compare_internal.h"
 #include "analyse/internal.h"
 #include "analyse/places.h"

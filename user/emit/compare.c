@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/function_name.h"
 #include "base/array.h"
 #include "compare/compare.h"
 #include "emit/table.h"
@@ -304,8 +305,9 @@ static void print_functions(struct textout *t, const struct compare *c)
 	uint32_t n;
 
 	for (n = 0; row && n < FUNCTIONS; n++, row = next_function(c, row))
-		textout_wrap(t, TEXTOUT_PLAIN, "", 2, "%s() takes %s: %s against %s (%s), at %s",
-			     row->function, row->difference > 0 ? "longer" : "less time",
+		textout_wrap(t, TEXTOUT_PLAIN, "", 2, "%s%s takes %s: %s against %s (%s), at %s",
+			     row->function, function_name_call(row->function),
+			     row->difference > 0 ? "longer" : "less time",
 			     compare_value(b, row->b, row->unit),
 			     compare_value(a, row->a, row->unit),
 			     compare_percent(change, row->ratio), where_of(row));

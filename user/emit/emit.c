@@ -125,6 +125,14 @@ static size_t word(const char *s)
 	return strcspn(s, " ");
 }
 
+/* Return the last part of the path at @s, which is one word. */
+static const char *base_of(const char *s)
+{
+	const char *slash = memrchr(s, '/', word(s));
+
+	return slash && word(slash + 1) ? slash + 1 : s;
+}
+
 /*
  * Set @out to the script that an interpreter runs, without its folder, or to "" if the command is
  * no known interpreter, or runs no script. Interpreters have names such as "python3.11".
@@ -133,16 +141,14 @@ static void script_of(const char *command, char *out, size_t size)
 {
 	static const char *const interpreters[] = { "python", "pypy", "ruby",  "perl",	 "bash",
 						    "sh",     "node", "julia", "Rscript" };
-	const char *name = command, *s;
+	const char *name, *s;
 	bool known = false;
 	size_t i, n;
 
 	*out = '\0';
 	if (!command)
 		return;
-	for (s = command; s < command + word(command); s++)
-		if (*s == '/')
-			name = s + 1;
+	name = base_of(command);
 	for (i = 0; i < sizeof(interpreters) / sizeof(interpreters[0]); i++) {
 		n = strlen(interpreters[i]);
 		known |= !strncmp(name, interpreters[i], n) &&
@@ -156,7 +162,7 @@ static void script_of(const char *command, char *out, size_t size)
 		if (!strncmp(s, "-W ", 3) || !strncmp(s, "-X ", 3))
 			s += 3;
 		else if (!strncmp(s, "-m ", 3) || *s != '-') {
-			s += *s == '-' ? 3 : 0;
+			s = base_of(s + (*s == '-' ? 3 : 0));
 			snprintf(out, size, "%.*s", (int)word(s), s);
 			return;
 		}

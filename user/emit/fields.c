@@ -1052,7 +1052,7 @@ static const struct emit_field end_fields[] = {
 		  "full: they are missing in the places" },
 	{ "samples_outside", EMIT_U64, RE(samples_outside),
 	  .help = "number of samples that are in no place, because they belong to no complete "
-		  "episode, or because their stack is unknown" },
+		  "episode, or because there was no room" },
 	{ "sampling_cost_ns", EMIT_NS, RE(sampling.cost_ns),
 	  .help = "time that the samples took in the kernel; in the cost of the processes" },
 	{ "tracer_cpu_ns", EMIT_NS, RE(tracer_cpu_ns),

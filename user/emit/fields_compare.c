@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compare/compare.h"
+#include "base/function_name.h"
 #include "emit/compare.h"
 #include "emit/fields_internal.h"
 
@@ -17,7 +18,7 @@ static void cell_quantity(const void *rec, char *out, size_t size)
 	size_t n = strlen(r->quantity);
 
 	if (r->function) {
-		snprintf(out, size, "in %s()", r->function);
+		snprintf(out, size, "in %s%s", r->function, function_name_call(r->function));
 		return;
 	}
 	/* The cells show the unit, so leave it out of the name. */

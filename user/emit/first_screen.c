@@ -50,8 +50,6 @@
 #define GAIN_LEAST	  0.01
 #define WIDE		  80 /* columns of a terminal on which no part needs more lines */
 #define GLOSS_WIDTH	  94 /* columns that the line of the efficiencies has with its gloss */
-#define COST_MAX	  0.05 /* as in summary.c: a higher cost is a warning */
-#define PLACE		  208
 #define NAME_LEAST	  16 /* columns of a name, while others can be left out */
 /* Columns that a narrow table leaves out; each number includes the smaller ones. */
 #define LEFT_OUT_PHASE	  1
@@ -232,7 +230,7 @@ static void answer_title(const struct screen *s, struct buf *b)
 	char n[TEXTOUT_CELL], pid[TEXTOUT_CELL];
 	/* Other processes of COMMAND may run other scripts. */
 	const char *script = *s->context->script && s->r->nprocesses == 1 && !p->parent
-				     ? text_base_name(s->context->script)
+				     ? s->context->script
 				     : NULL;
 
 	if (s->group)
@@ -283,12 +281,12 @@ struct candidate {
 };
 
 /* Facts about the machine or its use, and what to do about them. Other facts are notes. */
-static const struct fact {
+struct fact {
 	const char *kind, *advice;
 	const char *basis; /* what the gain assumes; NULL: the gain is unknown */
 	/* Return the time that one thread loses, ns, or REPORT_UNKNOWN; NULL: unknown. */
 	uint64_t (*loss)(const struct report_thread *thread);
-} * fact_of(const struct report_finding *f);
+};
 
 static uint64_t known(uint64_t ns)
 {
@@ -521,17 +519,26 @@ static void add_late(struct buf *b, const struct report_barrier *at)
 		   textout_plural(n, at->episodes, "episode"));
 }
 
+/* Add @before and a place, "relax() ocean.c:12", and @after; nothing if the place is unknown. */
+static void add_place(struct buf *b, const char *before, const char *function, const char *file,
+		      uint32_t line, const char *after)
+{
+	const char *name = function ? function : "?";
+
+	if (file && line)
+		buf_printf(b, "%s%s%s %s:%u%s", before, name, function_name_call(name),
+			   text_base_name(file), line, after);
+	else if (function)
+		buf_printf(b, "%s%s%s%s", before, name, function_name_call(name), after);
+}
+
 /* Add where the late thread was blocked, if a stack is known. */
 static void add_stack(struct buf *b, const struct report_cause *cause)
 {
 	const struct report_callsite *f = why_place(cause);
 
-	if (f && f->file && f->line)
-		buf_printf(b, " At %s%s %s:%u.", f->function ? f->function : "?",
-			   f->function ? function_name_call(f->function) : "",
-			   text_base_name(f->file), f->line);
-	else if (f && f->function)
-		buf_printf(b, " At %s%s.", f->function, function_name_call(f->function));
+	if (f)
+		add_place(b, " At ", f->function, f->file, f->line, ".");
 }
 
 /*
@@ -763,12 +770,8 @@ static void print_missing(const struct screen *s, struct textout *t)
 		buf_printf(&text, "Missing: thread %u", m->tid);
 	if (m->blocked_on)
 		buf_printf(&text, ", blocked on %s", m->blocked_on);
-	if (f && f->file && f->line)
-		buf_printf(&text, ", at %s%s %s:%u", f->function ? f->function : "?",
-			   f->function ? function_name_call(f->function) : "",
-			   text_base_name(f->file), f->line);
-	else if (f && f->function)
-		buf_printf(&text, ", at %s%s", f->function, function_name_call(f->function));
+	if (f)
+		add_place(&text, ", at ", f->function, f->file, f->line, "");
 	if (h->nmissing > 1)
 		buf_printf(&text, "; %u more are missing", h->nmissing - 1);
 	if (text.s)
@@ -776,6 +779,8 @@ static void print_missing(const struct screen *s, struct textout *t)
 	t->buf->failed |= text.failed;
 	buf_free(&text);
 }
+
+/* --- the table -------------------------------------------------------------------------------- */
 
 /* Format the sum of lost times. @unknown: some of them are unknown. */
 static const char *sum_text(char out[TEXTOUT_CELL], uint64_t ns, bool unknown)
@@ -789,8 +794,6 @@ static const char *sum_text(char out[TEXTOUT_CELL], uint64_t ns, bool unknown)
 			 textout_time(time, ns));
 	return out;
 }
-
-/* --- the table -------------------------------------------------------------------------------- */
 
 static void last_cell(char *out, size_t size, const struct report_barrier *b)
 {
@@ -1183,7 +1186,7 @@ static double note_cost(struct screen *s, struct part *out)
 			worst = p;
 	if (!worst)
 		return NAN;
-	if (worst->cost_share > COST_MAX)
+	if (worst->cost_share > SUMMARY_COST_MAX)
 		NOTE(s, out, TEXTOUT_RED, 2,
 		     "WARNING: tracing cost about %s of the thread time of %s (pid %u), %s: short "
 		     "phases look too long.",
@@ -1229,7 +1232,7 @@ static void harmless(const struct screen *s, struct textout *t, double cost)
 			      more[2 * TEXTOUT_CELL] = "--detail: more figures.";
 	uint32_t left = s->findings + s->notes;
 
-	if (cost <= COST_MAX)
+	if (cost <= SUMMARY_COST_MAX)
 		snprintf(cost_text, sizeof(cost_text), "Tracing cost %s%s. ",
 			 textout_percent(share, cost), s->narrow ? "" : " of thread time");
 	else if (isnan(cost) && s->top)

@@ -20,7 +20,6 @@
 #define FOUND	   64 /* largest number of processes of a group for which findings are shown */
 #define CROWD	   32 /* up to this many threads, all are shown */
 #define ADVICE_MIN 0.05 /* smallest loss that deserves advice, as a share of the threads' time */
-#define COST_MAX   0.05 /* a cost of tracing above this share of the phase times is a warning */
 
 static const char *name_of(const char *comm)
 {
@@ -609,7 +608,7 @@ static void summary_losses(struct textout *t, const struct report *r)
 
 static void cost_of(struct textout *t, const struct report_process *p)
 {
-	bool high = isfinite(p->cost_share) && p->cost_share > COST_MAX, taken;
+	bool high = isfinite(p->cost_share) && p->cost_share > SUMMARY_COST_MAX, taken;
 	char cost[TEXTOUT_CELL], share[TEXTOUT_CELL], had[TEXTOUT_CELL], pid[TEXTOUT_CELL];
 
 	textout_pid(pid, p->pid, p->processes);

@@ -7,6 +7,8 @@
 #include "emit/fields.h"
 #include "emit/textout.h"
 
+#define SUMMARY_COST_MAX 0.05 /* a cost of tracing above this share of thread time is a warning */
+
 void summary_print(struct textout *t, const struct report *report,
 		   const struct fields_context *context);
 

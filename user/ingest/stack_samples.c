@@ -98,10 +98,8 @@ static uint64_t key_of(struct stack_samples *s, uint32_t n)
 	if (hash_get_ptr(&s->stacks, key))
 		return key;
 	stack = hash_new_ptr(&s->stacks, key, sizeof(*stack) + n * sizeof(stack->sites[0]));
-	if (!stack) {
-		hash_del(&s->stacks, key);
+	if (!stack)
 		return 0;
-	}
 	stack->n = n;
 	memcpy(stack->sites, s->sites, n * sizeof(stack->sites[0]));
 	return key;

@@ -209,8 +209,8 @@ int address_space_look(struct address_spaces *spaces, struct address_space *spac
 int address_space_read(struct address_spaces *spaces, struct address_space *space);
 /*
  * For samples: read the mappings again if they have no file's code at @address, and the code there
- * may be new. Such readings take at most about 1 % of the time. Mark @space as gone while further
- * addresses of the sample are looked up, so that they read nothing.
+ * may be new. Such readings take at most about 1 % of the time. Set @space->as_known while
+ * further addresses of the sample are looked up, so that they read nothing.
  */
 void address_space_see_code(struct address_spaces *spaces, struct address_space *space,
 			    uint64_t address);

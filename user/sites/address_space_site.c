@@ -273,13 +273,10 @@ static uint32_t python_site_line(const struct address_space *space,
 	return line;
 }
 
-/*
- * Return whether the function has little code. The size of its line table grows with it: in the
- * table of 3.11 and later, some 25 lines of code need this size, in the earlier ones 40.
- */
+/* Return whether the function has little code. The size of its line table grows with it. */
 static bool python_is_compact(const struct sbt_python_site *site)
 {
-	return site->lines_size <= (site->minor >= 11 ? 300 : 80);
+	return site->lines_size <= SBT_PYTHON_COMPACT(site->minor);
 }
 
 static void python_site_text(const struct sbt_python_text *text, const uint8_t *chars,

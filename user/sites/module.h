@@ -255,6 +255,8 @@ void modules_follow_priority(const struct modules *modules);
 void modules_idle(struct modules *modules, void (*idle)(void *ctx), void *ctx);
 /* Return whether the reader gave up on the file, so that its contents are unknown. */
 bool module_is_unread(const struct module *module);
+/* Return whether this is a static program without names. Its functions are found by their code. */
+bool module_is_nameless(const struct module *module);
 /* Return text that says why a module could not be read. @error: module.error or module.given_up. */
 const char *module_why(int error);
 

@@ -53,11 +53,11 @@ static void add_maker(struct module *m, const struct elf_symbol *symbol)
 		add_offset(m->makers, &m->nmakers, MODULE_MAKERS_MAX, entry);
 }
 
-/* Return whether this is a static program without names. */
-static bool is_nameless(const struct module *m)
+bool module_is_nameless(const struct module *m)
 {
 	const struct elf_traits *t = &m->traits;
 
+	/* Go programs are searched in another way. */
 	return t->executable && !t->dynamic && t->stripped && !t->go;
 }
 
@@ -428,7 +428,7 @@ void module_find_rest(struct module *m)
 	drop_task_functions(m);
 	find_returns(m);
 	module_find_inline(m);
-	if (!m->c_library && is_nameless(m))
+	if (!m->c_library && module_is_nameless(m))
 		find_by_code(m);
 	find_loader(m);
 	find_python(m);

@@ -92,7 +92,7 @@ static const struct learned *learn(struct walk *w, const struct address_space_co
 {
 	uint64_t key = (uint64_t)(uintptr_t)at->module;
 	struct learned_file *f = hash_get_ptr(&w->files, key);
-	struct learned *l, new = { .known = false };
+	struct learned *l, answer = { .known = false };
 	uint32_t i;
 
 	if (!f)
@@ -104,18 +104,18 @@ static const struct learned *learn(struct walk *w, const struct address_space_co
 	if (i < f->n && l->range.from <= at->vaddr)
 		return l;
 	w->questions++;
-	new.known = symbol_frame_rule(address_spaces_symbols(w->spaces), module_fd(at->module),
-				      at->module->path, at->vaddr, &new.rule, &new.range);
+	answer.known = symbol_frame_rule(address_spaces_symbols(w->spaces), module_fd(at->module),
+					 at->module->path, at->vaddr, &answer.rule, &answer.range);
 	if (grow(f->rules, f->cap, f->n + 1))
 		return NULL;
 	l = f->rules + i;
 	/* The symboliser's answers are untrusted: they must not overlap. */
-	if (i && new.range.from < l[-1].range.to)
-		new.range.from = l[-1].range.to;
-	if (i<f->n &&new.range.to> l->range.from)
-		new.range.to = l->range.from;
+	if (i && answer.range.from < l[-1].range.to)
+		answer.range.from = l[-1].range.to;
+	if (i < f->n && answer.range.to > l->range.from)
+		answer.range.to = l->range.from;
 	memmove(l + 1, l, (f->n++ - i) * sizeof(*l));
-	*l = new;
+	*l = answer;
 	return l;
 }
 
@@ -234,7 +234,7 @@ static bool step_by_frame_pointer(const struct way *way, const struct stack_regs
 {
 	uint64_t fp = regs->value[STACK_FP], pair[2];
 
-	if (!stack_knows(regs, STACK_FP) || fp < regs->value[STACK_SP] ||
+	if (!stack_knows(regs, STACK_FP) || fp % sizeof(fp) || fp < regs->value[STACK_SP] ||
 	    way->thread->read(way->thread->ctx, fp, pair, sizeof(pair)) != (long)sizeof(pair))
 		return false;
 	memset(caller, 0, sizeof(*caller));

@@ -59,9 +59,9 @@ void walk_free(struct walk *walk);
 uint64_t walk_questions(const struct walk *walk);
 /*
  * Write *n <= @max frames, innermost first. *whole: the last frame is the thread's outermost frame.
- * Mark @space as gone during the call, so that its mappings are not read again. Each new address
- * costs one or two questions to the symboliser's child, unless a known rule is also for that
- * address. Return 0 or -ENOMEM.
+ * Mark @space as gone or as_known during the call, so that its mappings are not read again. Each
+ * new address costs one or two questions to the symboliser's child, unless a known rule is also for
+ * that address. Return 0 or -ENOMEM.
  */
 int walk_up(struct walk *walk, struct address_space *space, const struct walk_thread *thread,
 	    struct walk_frame *frames, uint32_t max, uint32_t *n, bool *whole);

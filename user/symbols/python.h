@@ -3,7 +3,8 @@
 /*
  * The frames of CPython's interpreter (3.9 to 3.13), read from outside while the process runs. All
  * memory of the process is untrusted, and it may change while it is read: every loop and every text
- * has a limit, and a frame that cannot be read ends the list. Pure.
+ * has a limit, and a frame that cannot be read ends the list. Pure,
+ * except for python_read_process().
  */
 #ifndef SYMBOLS_PYTHON_H
 #define SYMBOLS_PYTHON_H
@@ -42,8 +43,9 @@ struct python_frame {
 uint32_t python_version_of(const char *path);
 
 /*
- * Fill in the layout of version 3.@minor. @runtime: address of _PyRuntime. Return 0, or -ENOTSUP
- * for an unsupported version, or for a build without a GIL, which has another layout.
+ * Fill in the layout of version 3.@minor. @runtime: address of _PyRuntime. Return 0,
+ * -EFAULT, or -ENOTSUP for an unsupported version, or for a build without a GIL, which has another
+ * layout.
  */
 int python_layout(uint32_t minor, const struct python_memory *memory, uint64_t runtime,
 		  struct sbt_python_layout *layout);

@@ -127,13 +127,12 @@ const frameName = (f) =>
 	(f.function && called(f.function)) ||
 	(f.module ? f.module.split("/").pop() + (known(f.offset) ? "+0x" + f.offset.toString(16) : "") : "?");
 const placesOf = (b) =>
-	b.places ||
 	main.of("place").filter((p) => p.barrier === b.id && (!known(p.pid) || !known(b.pid) || p.pid === b.pid));
 const functionsOf = (b) => [
 	b.function,
 	...(b.callsites || []).flatMap((c) => [c.function, c.inlined, c.through]),
 	...((b.cause && b.cause.stack) || []).flatMap((f) => [f.function, f.inlined]),
-	...placesOf(b).flatMap((p) => [p.function, ...(p.stack || [])]),
+	...placesOf(b).flatMap((p) => [p.function, ...(p.stack || []).flatMap((f) => [f.function, f.inlined])]),
 ];
 const threadShown = (t) =>
 	has(view.thread, threadName(t), t.comm, t.tid, "pid " + ((laneOf.get(t.tid) || {}).pid ?? pidOf.get(t.tid)));

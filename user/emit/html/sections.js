@@ -25,7 +25,7 @@ function spread(values) {
 }
 const scaleOf = (values) => timeScale(Math.max(0, ...values.filter(known)));
 
-/* A stack, innermost frame first. Frames are records, or names. Frames in @module are the program's. */
+/* A stack, innermost frame first. Frames in @module are the program's. */
 function stackList(title, frames, module) {
 	if (!frames || !frames.length) return null;
 	const file = (f) => (f.file ? " " + f.file.split("/").pop() + (f.line ? ":" + f.line : "") : "");
@@ -37,21 +37,15 @@ function stackList(title, frames, module) {
 			"ol",
 			{},
 			...frames.map((f) =>
-				typeof f === "string"
-					? element("li", {}, element("code", {}, f))
-					: element(
-							"li",
-							{
-								class: module && f.module === module ? "own" : "",
-								title: [f.file, f.module].filter(Boolean).join("\n"),
-							},
-							element("code", {}, frameName(f)),
-							element(
-								"span",
-								{ class: "dim" },
-								file(f) + (f.inlined ? ", inlined in " + f.inlined : ""),
-							),
-						),
+				element(
+					"li",
+					{
+						class: module && f.module === module ? "own" : "",
+						title: [f.file, f.module].filter(Boolean).join("\n"),
+					},
+					element("code", {}, frameName(f)),
+					element("span", { class: "dim" }, file(f) + (f.inlined ? ", inlined in " + f.inlined : "")),
+				),
 			),
 		),
 	);

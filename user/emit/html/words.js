@@ -35,8 +35,7 @@ const OTHER = "#8b949e";
 const SET_COLOURS = 8;
 const setColour = (k) => css("set" + (k % SET_COLOURS));
 const MOST_BARRIERS = COLOURS.length,
-	MOST_COLUMNS = 64,
-	MOST_GROUPED = 8;
+	MOST_COLUMNS = 64;
 // What a colour means. Each meaning has one colour on the whole page: the CSS variable of its name.
 const KINDS = ["work", "wait", "leave", "inside"];
 const REASONS = ["lock", "io", "fault", "sleep", "throttled", "other", "gil"];
@@ -99,7 +98,7 @@ const CAUSE_TEXT = {
 	stolen: "lost the CPU to the host (steal time)",
 	other: "was blocked for another reason",
 	"released late": "left the preceding barrier later",
-	unattributed: "for an unknown reason",
+	unattributed: "spent time for which no reason is known",
 };
 
 // --- words and numbers --------------------------------------------------------------------------
