@@ -21,12 +21,6 @@ static __noinline int tail_write(struct sbt_thread *t, struct sbt_account *a, __
 
 	if (!t || !a)
 		return 0;
-	/*
-	 * Threads without crossings are many where a program starts many short processes, and are
-	 * at most in the list of what threads did: leave room for the others.
-	 */
-	if (!t->seq && ring_wake(cpu) != BPF_RB_NO_WAKEUP)
-		return 0;
 	/* A thread without crossings does not know the incarnation of its process. */
 	tgid = t->tgid;
 	p = t->inc ? NULL : bpf_map_lookup_elem(&procs, &tgid);
@@ -36,6 +30,12 @@ static __noinline int tail_write(struct sbt_thread *t, struct sbt_account *a, __
 	counters_phase(a, index);
 	account_run(a, own);
 	account_phase(a);
+	/*
+	 * Threads without crossings are many where a program starts many short processes, and are
+	 * at most in the list of what threads did: leave room for the others.
+	 */
+	if (!t->seq && ring_wake(cpu) != BPF_RB_NO_WAKEUP)
+		return 0;
 	f = ring_reserve(cpu, sizeof(*f));
 	if (!f) {
 		count(lost_tail, cpu);

@@ -9,7 +9,7 @@ import re
 import time
 
 from harness import Skip, alone, check, check_equal, check_in, read_text, short_of_cpu
-from test_python import SYSTEM, other_pythons, script
+from test_python import SYSTEM, installed_pythons, other_pythons, script
 
 PAIRED = True
 
@@ -199,7 +199,7 @@ def test_versions_member(t):
 def test_free(t):
     """Threads that wait for each other's locks, or sleep, do not wait for the GIL."""
     for name, text, dominant in (("free", FREE, "sleep"), ("locked", LOCKED, "lock")):
-        for python in [SYSTEM] + other_pythons(13):
+        for python in [SYSTEM] + installed_pythons(13):
             trace = t.trace([python, script(t, text), "20", t.path()])
             barrier = trace.barrier()
             check_in(f"{name} {python}", barrier["cause"]["dominant"], (dominant, CPU))
@@ -224,7 +224,7 @@ CHILD = ASLEEP.replace("time.sleep(0.03 if k % n == i else 0.001)",
 
 def test_place(t):
     """Other waits have the Python function and line, too."""
-    for python in [SYSTEM] + other_pythons():
+    for python in [SYSTEM] + installed_pythons():
         for text, dominants, function in ((ASLEEP, ("sleep",), "fetch"), (CHILD, ("other", "i/o"), None)):
             path = script(t, text)
             for _ in range(4):

@@ -354,15 +354,18 @@ def named_in_balanced(t, name):
 
 def test_balanced(t):
     """Where all threads do the same, no function is named: computation, memory and C++."""
+    checked = 0
     for name in ["extra-O2", "extra-memory", "extra_cxx-O2"]:
         found, tries = [], 0
-        while len(found) < (20 if RUNS > 1 else 1) and tries < 40:
+        while len(found) < (20 if RUNS > 1 else 1) and tries < (40 if RUNS > 1 else 4):
             named, tries = named_in_balanced(t, name), tries + 1
             found += [named] if named is not None else []
-        check(found, f"{name}: by the program's own clock, it was never balanced")
         wrong = [f for f in found if f]
         check(len(wrong) <= 0.05 * len(found),
               f"{name}: in {len(wrong)} of {len(found)} runs a function was named: {wrong}")
+        checked += len(found)
+    if not checked:
+        raise Skip("the machine is busy: by the programs' own clock, none was balanced")
 
 
 def test_without_samples(t):
@@ -440,20 +443,20 @@ def fault_program(t, compiler, source):
 def check_fault_place(where, measure):
     """Page faults that are handled on a CPU block no thread: samples show where they are."""
     place, line = where
-    causes, busy = [], True
+    causes, busy = [], False
     for _ in range(4):
         cause = main_barrier(measure())["cause"]
-        check(cause, "no cause")
-        causes.append(cause["dominant"])
-        busy &= short_of_cpu(cause)
-        if cause["dominant"] != "page faults":
+        # On a busy machine, it may be chance which thread is late. Then there is no cause.
+        causes.append(cause and cause["dominant"])
+        busy |= not cause or short_of_cpu(cause)
+        if causes[-1] != "page faults":
             continue
         found = re.search(r" At (.*:)(\d+)\.$", cause["text"])
         check(found, f"no place: {cause['text']}")
         check_equal("function", found[1], place)
         check_between("line", int(found[2]), line - 2, line + 2)
         return
-    if busy:
+    if busy and set(causes) <= {"no cpu", None}:
         raise Skip("the machine is busy: the late thread got no CPU")
     check(False, f"page faults were never the cause: {causes}")
 

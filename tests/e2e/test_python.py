@@ -143,9 +143,14 @@ def script(t, text):
     return path
 
 
+def installed_pythons(*minors):
+    """Other versions of Python that are installed, if any: one program of each of the minor versions."""
+    return [p for v in minors or (9, 10, 11, 12, 13) for p in glob.glob(f"/root/.pyenv/versions/3.{v}.*/bin/python3.{v}")]
+
+
 def other_pythons(*minors):
-    """Other versions of Python that are installed: one program of each of the minor versions."""
-    found = [p for v in minors or (9, 10, 11, 12, 13) for p in glob.glob(f"/root/.pyenv/versions/3.{v}.*/bin/python3.{v}")]
+    """The same for tests that have no subject without them."""
+    found = installed_pythons(*minors)
     if not found:
         raise Skip("no other Python")
     return found
@@ -217,7 +222,9 @@ threads = [threading.Thread(target=run, args=(i,)) for i in range(2)]
     barriers = Trace(t, out).all("barrier")
     check_equal("functions", sorted(b["function"] for b in barriers), ["first", "first", "second", "second"])
     # A last arriver that releases a thread before that thread sleeps wakes none, and is not seen.
-    check_equal("episodes", {b["episodes"] + b["incomplete"] for b in barriers}, {6})
+    for b in barriers:
+        check_between("complete episodes", b["episodes"], 1, 6)
+        check_between("episodes", b["episodes"] + b["incomplete"], 5, 6)
 
 
 def test_many(t):
@@ -395,7 +402,7 @@ STUCK = (("by_lock", "    lock.acquire()"), ("by_read", "os.read("), ("by_loop",
 
 def test_hang(t):
     """The stacks that `hang` shows have the Python functions and lines."""
-    for python in [SYSTEM] + other_pythons(9, 12, 13):
+    for python in [SYSTEM] + installed_pythons(9, 12, 13):
         for how, text in STUCK if python == SYSTEM else STUCK[:1]:
             path = script(t, HUNG)
             program = t.start([python, path, how])

@@ -502,7 +502,10 @@ def check_names(t, binary, name, function):
     check_in(f"{name}: label", function.replace("()", "") + " ", barrier["label"].replace("()", ""))
     check_not_in(f"{name}: label", " in ", barrier["label"])
     places = [o["function"].removesuffix("()") for o in objects if o["type"] == "place" and o["kind"] == "work"]
-    check_equal(f"{name}: place", places[:1], [function])
+    late = sorted(m["last"] for m in barrier["threads"])
+    # On a busy machine each thread may be last in turn. Then chance explains the difference.
+    if places or late[-1] > 0.8 * barrier["episodes"]:
+        check_equal(f"{name}: place", places[:1], [function])
     with open(stacks, encoding="utf-8") as f:
         frames = {frame.removesuffix("()") for line in f for frame in line.rsplit(" ", 1)[0].split(";")[2:]}
     check_in(f"{name}: stacks", function, frames)

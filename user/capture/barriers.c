@@ -428,7 +428,7 @@ static void report_file(struct listing *l, const struct module *m)
 		     "may be missing; try --discover, which finds them if all waiting threads "
 		     "sleep, or use -b to name a function around the barrier",
 		     m->path);
-	else if (m->traits.executable && !m->traits.dynamic && m->traits.stripped && !m->nplaces)
+	else if (module_is_nameless(m) && !m->nplaces)
 		note(l,
 		     "%s is static and stripped: its functions have no names to search for, and no "
 		     "barrier was recognised by its code",

@@ -22,13 +22,14 @@
  * Return NULL if @path does not exist or is a recording, else what it is. Do not follow a link, and
  * do not wait for the other end of a FIFO.
  */
-static const char *what_else(const char *path)
+static const char *what_else(const char *path, bool *exists)
 {
 	struct stat st;
 	bool recording;
 	int fd;
 
-	if (lstat(path, &st))
+	*exists = !lstat(path, &st);
+	if (!*exists)
 		return NULL;
 	if (S_ISLNK(st.st_mode))
 		return "a symbolic link";
@@ -59,13 +60,14 @@ int default_file_create(const char *path, char **temporary)
 	const char *const names[] = { path, old };
 	const char *what = NULL;
 	int fd = -EEXIST;
+	bool exists;
 	size_t i;
 
 	*temporary = NULL;
 	if (!old)
 		return -ENOMEM;
 	for (i = 0; i < 2 && !what; i++)
-		what = what_else(names[i]);
+		what = what_else(names[i], &exists);
 	if (what)
 		msg_error("%s is %s, so it is not overwritten: name another file with -o",
 			  names[i - 1], what);
@@ -93,15 +95,17 @@ int default_file_create(const char *path, char **temporary)
  */
 static int publish(const char *path, const char *old, const char *temporary, const char **what)
 {
-	int err;
+	bool exists, exists_old;
+	int err = 0;
 
-	*what = what_else(path);
+	*what = what_else(path, &exists);
 	if (!*what)
-		*what = what_else(old);
+		*what = what_else(old, &exists_old);
 	if (*what)
 		return -EPERM;
-	err = output_rename(path, old, true);
-	return err && err != -ENOENT ? err : output_rename(temporary, path, false);
+	if (exists)
+		err = output_rename(path, old, true);
+	return err ? err : output_rename(temporary, path, false);
 }
 
 int default_file_publish(const char *path, const char *temporary)
