@@ -88,7 +88,8 @@ def test_block_of_loop_barriers(t):
     check(block, text[:2000])
     waits = [float(w) for w in block.groups()]
     for i, expected in enumerate((96, 192, 192, 96)):
-        check_between(f"thread {i}", waits[i], expected * 0.95, expected * 1.15)
+        # On a busy machine, threads that sleep wake late.
+        check_between(f"thread {i}", waits[i], expected * 0.95, expected * 1.3)
     check_equal("reported in order of arrival", re.findall(r'^SBT: sbtloop\.c:\d+ "(\w+)"', text, re.M),
                 ["Start", "End"])
     check_not_in("each time", "SBT barrier watch", text)
