@@ -390,7 +390,8 @@ uint32_t address_space_python_code(struct address_spaces *s, const struct addres
 	id = python_site(s, space,
 			 &(struct python_position){ .file = frame.file,
 						    .function = frame.function,
-						    .line = frame.line });
+						    .line = frame.line,
+						    .declared = frame.first_line });
 	/* Without the entry, the function is read again. */
 	if (id != ADDRESS_SPACE_SITE_NONE)
 		hash_put(&s->python_codes, key, id);

@@ -326,26 +326,37 @@ static int64_t instruction(const struct sbt_python_layout *l, const struct pytho
 	return l->minor >= 10 ? 2 * (int64_t)index : index;
 }
 
-/* @at: distance of the instruction from the first one in bytes; -1: not begun. */
-static uint32_t line_of(const struct sbt_python_layout *l, const struct python_memory *memory,
-			uint64_t code, int64_t at)
+/* Return the first line of the function, or 0. */
+static uint32_t first_line_of(const struct sbt_python_layout *l, const struct python_memory *memory,
+			      uint64_t code)
 {
-	uint64_t table, size;
 	int32_t first;
-	uint8_t *lines;
-	uint32_t line = 0;
 
 	if (memory->read(memory->ctx, code + l->first_line, &first, sizeof(first)) || first < 0)
 		return 0;
-	if (at < 0 || read_u64(memory, code + l->lines, &table) || !table ||
+	return (uint32_t)first;
+}
+
+/*
+ * @first: the first line of the function. @at: distance of the instruction from the first one in
+ * bytes; -1: not begun.
+ */
+static uint32_t line_of(const struct sbt_python_layout *l, const struct python_memory *memory,
+			uint64_t code, uint32_t first, int64_t at)
+{
+	uint64_t table, size;
+	uint8_t *lines;
+	uint32_t line = 0;
+
+	if (!first || at < 0 || read_u64(memory, code + l->lines, &table) || !table ||
 	    read_u64(memory, table + SBT_PYTHON_SIZE, &size))
-		return (uint32_t)first;
+		return first;
 	/* The last line of a table that is cut is not the last one of the function. */
 	if (size > PYTHON_LINES_MAX)
 		return 0;
 	lines = at > UINT32_MAX ? NULL : malloc(size + 1);
 	if (lines && !memory->read(memory->ctx, table + SBT_PYTHON_BYTES, lines, size))
-		line = python_line(l->minor, lines, size, (uint32_t)first, (uint32_t)at);
+		line = python_line(l->minor, lines, size, first, (uint32_t)at);
 	free(lines);
 	return line;
 }
@@ -413,7 +424,8 @@ static int read_code(const struct sbt_python_layout *l, const struct python_memo
 		return -EFAULT;
 	read_text(l, memory, name, false, out->function, sizeof(out->function));
 	read_text(l, memory, file, true, out->file, sizeof(out->file));
-	out->line = line_of(l, memory, code, at);
+	out->first_line = first_line_of(l, memory, code);
+	out->line = line_of(l, memory, code, out->first_line, at);
 	return 0;
 }
 

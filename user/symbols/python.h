@@ -32,6 +32,7 @@ int python_read_process(void *ctx, uint64_t address, void *out, size_t size);
 /* One function that a thread executes. The texts are untrusted UTF-8. */
 struct python_frame {
 	uint32_t line; /* 0: unknown */
+	uint32_t first_line; /* of the function; 0: unknown */
 	char function[PYTHON_NAME_MAX]; /* "Barrier.wait"; before 3.11: "wait" */
 	char file[PYTHON_FILE_MAX]; /* of a longer name, the end */
 };
