@@ -88,6 +88,7 @@ def check_places(objects, late, extra_ns, all_ns):
     if not places or not is_extra(places[0]):
         return False
     top = places[0]
+    check_equal("places of the function", sum(map(is_extra, places)), 1)
     check_between("line", top["line"], 1, 200)
     check(top["low_ns"] <= top["last_ns"] - top["reference_ns"] <= top["high_ns"], "the time is outside its interval")
     return top["last_ns"] / top["oncpu_last_ns"], expected_share(last, extra_ns, all_ns), top["samples"]

@@ -201,6 +201,7 @@ static void test_frames(void **state)
 		assert_string_equal(f[0].function, "Barrier.wait");
 		assert_string_equal(f[0].file, "/usr/lib/python3/threading.py");
 		assert_int_equal(f[0].line, 7);
+		assert_int_equal(f[0].first_line, 7);
 		assert_int_equal(python_code(&l, &memory, RUNTIME, 0, f), -EFAULT);
 	}
 }
