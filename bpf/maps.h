@@ -239,6 +239,14 @@ struct {
 	__type(value, struct sbt_python_part);
 } python_codes SEC(".maps") __weak;
 
+/* The functions of Python that were sent to user space for samples. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct sbt_python_function);
+	__type(value, __u32);
+} python_sent SEC(".maps") __weak;
+
 /* When threads were last woken at a condition of Python. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);

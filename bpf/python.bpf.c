@@ -379,17 +379,29 @@ static __always_inline void copy_text(const struct sbt_python_layout *l, __u64 a
 		out->n = size / out->width;
 }
 
+/* What is sent: a call in a function, or the function as a whole (`label`, `at`, `what`: 0). */
+struct call {
+	__u32 type; /* enum sbt_record_type */
+	__u32 tgid, tid, inc;
+	__u64 t_ns;
+	__u64 code, file;
+	__u32 label;
+	__u32 at;
+	__u32 what; /* enum sbt_python_what */
+	__u32 pad;
+};
+
 /*
- * Send the call site to user space. Return 0, or -1 if there was no room. The line table is sent
- * too, because the process may have ended when user space wants to know the line.
+ * Send a function, or a call in it, to user space. Return 0, or -1 if there was no room. The line
+ * table is sent too, because the process may have ended when user space wants to know the line.
  */
-static __noinline int site_send(const struct sbt_python *py, struct sbt_thread *t)
+static __noinline int site_send(const struct sbt_python *py, const struct call *call)
 {
 	struct sbt_python_site *s;
 	__u64 table, name = 0;
 	__u32 size;
 
-	if (!py || !t)
+	if (!py || !call)
 		return -1;
 	count(events, bpf_get_smp_processor_id());
 	s = bpf_ringbuf_reserve(&events, sizeof(*s), 0);
@@ -398,24 +410,23 @@ static __noinline int site_send(const struct sbt_python *py, struct sbt_thread *
 		return -1;
 	}
 	__builtin_memset(&s->event, 0, sizeof(s->event));
-	s->event.t_ns = bpf_ktime_get_ns();
-	s->event.type = SBT_REC_PYTHON;
-	/* The thread knows its process's incarnation only after its first crossing. */
-	event_task(&s->event, t->tgid, t->tid, py->inc);
-	s->code = t->python.code;
-	s->label = t->python.label;
-	s->at = t->python.at;
+	s->event.t_ns = call->t_ns;
+	s->event.type = call->type;
+	event_task(&s->event, call->tgid, call->tid, call->inc);
+	s->code = call->code;
+	s->label = call->label;
+	s->at = call->at;
 	s->minor = py->layout.minor;
-	s->what = t->python.what;
+	s->what = call->what;
 	s->pad = 0;
 	s->pad2 = 0;
 	s->first_line = 0;
 	bpf_probe_read_user(&s->first_line, sizeof(s->first_line),
 			    (void *)(s->code + py->layout.first_line));
-	name = python_word(t->python.code + py->layout.name);
-	copy_text(&py->layout, t->python.file, &s->file, s->file_chars, sizeof(s->file_chars));
+	name = python_word(call->code + py->layout.name);
+	copy_text(&py->layout, call->file, &s->file, s->file_chars, sizeof(s->file_chars));
 	copy_text(&py->layout, name, &s->name, s->name_chars, sizeof(s->name_chars));
-	table = python_word(t->python.code + py->layout.lines);
+	table = python_word(call->code + py->layout.lines);
 	s->lines_at = table + SBT_PYTHON_BYTES;
 	s->lines_size = python_word(table + SBT_PYTHON_SIZE);
 	size = s->lines_size < SBT_PYTHON_LINES_LEN ? (__u32)s->lines_size : SBT_PYTHON_LINES_LEN;
@@ -429,11 +440,65 @@ static __noinline int site_send(const struct sbt_python *py, struct sbt_thread *
 	return 0;
 }
 
+/* Return whether at least half of the event ring is free. */
+static __always_inline bool events_have_room(void)
+{
+	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) * 2 <
+	       bpf_ringbuf_query(&events, BPF_RB_RING_SIZE);
+}
+
+/*
+ * Return a number that tells a function apart from others that were at its address. A program that
+ * makes functions and drops them reuses the addresses of their names, too.
+ */
+static __always_inline __u64 function_identity(const struct sbt_python *py, __u64 code, __u64 name)
+{
+	__u32 first_line = 0;
+
+	bpf_probe_read_user(&first_line, sizeof(first_line),
+			    (void *)(code + py->layout.first_line));
+	return hash_add(python_word(name + SBT_PYTHON_TEXT_HASH), first_line);
+}
+
+__noinline int python_send_code(__u32 index, __u64 code, __u64 t_ns)
+{
+	struct sbt_thread *t = bpf_map_lookup_elem(&threads, &index);
+	const struct sbt_python *py = t ? python_of(t) : NULL;
+	struct call call = { .type = SBT_REC_PYTHON_CODE };
+	struct sbt_python_function key = {};
+	__u32 sent = 1;
+	__u64 name;
+
+	if (!py || !t)
+		return 0;
+	key.code = code;
+	key.file = python_word(code + py->layout.file);
+	/* co_name follows co_filename in all versions. */
+	name = python_word(code + py->layout.file + 8);
+	if (!key.file || !name)
+		return 0;
+	key.identity = function_identity(py, code, name);
+	key.tgid = t->tgid;
+	key.inc = py->inc;
+	if (bpf_map_lookup_elem(&python_sent, &key) || !events_have_room())
+		return 0;
+	call.tgid = t->tgid;
+	call.tid = t->tid;
+	call.inc = py->inc;
+	call.t_ns = t_ns;
+	call.code = code;
+	call.file = key.file;
+	if (!site_send(py, &call))
+		bpf_map_update_elem(&python_sent, &key, &sent, BPF_ANY);
+	return 0;
+}
+
 /* Set the label of the call site in t->python. Return 1, or 0 if there was no room. */
 __noinline int python_site_label(__u32 index)
 {
 	struct sbt_thread *t = bpf_map_lookup_elem(&threads, &index);
 	const struct sbt_python *py = t ? python_of(t) : NULL;
+	struct call call = { .type = SBT_REC_PYTHON };
 	struct sbt_label_key key = {};
 	__u32 reported = 1, i;
 	__u64 h = 0;
@@ -441,7 +506,7 @@ __noinline int python_site_label(__u32 index)
 	if (!py || !t)
 		return 0;
 	key.file = t->python.code;
-	key.name = t->python.name;
+	key.name = function_identity(py, t->python.code, t->python.name);
 	key.tgid = t->tgid;
 	key.inc = py->inc;
 	key.line = t->python.at;
@@ -451,7 +516,17 @@ __noinline int python_site_label(__u32 index)
 	t->python.label = (__u32)(h >> 32) | 1;
 	if (bpf_map_lookup_elem(&labels, &key))
 		return 1;
-	if (site_send(py, t))
+	call.tgid = t->tgid;
+	call.tid = t->tid;
+	/* The thread knows its process's incarnation only after its first crossing. */
+	call.inc = py->inc;
+	call.t_ns = bpf_ktime_get_ns();
+	call.code = t->python.code;
+	call.file = t->python.file;
+	call.label = t->python.label;
+	call.at = t->python.at;
+	call.what = t->python.what;
+	if (site_send(py, &call))
 		return 0;
 	bpf_map_update_elem(&labels, &key, &reported, BPF_ANY);
 	return 1;

@@ -68,6 +68,13 @@ static __always_inline bool python_is_c_frame(const struct sbt_python *py, __u64
 extern int python_own_state(__u32 index);
 
 /*
+ * Send the function with code object @code, which the current thread executes, to user space, if
+ * that has not been done yet and there is room. The thread has slot @index. @t_ns: the record's
+ * place in the order of time. Defined in python.bpf.c.
+ */
+extern int python_send_code(__u32 index, __u64 code, __u64 t_ns);
+
+/*
  * Return whether the futex that the current thread, which has slot @index, waits at belongs to the
  * GIL. If so, set the members of `python` in the slot that say which thread holds the GIL, and in
  * which function: `holder` and `native`, `code` (the GIL itself if unknown), `label` (0: unknown).

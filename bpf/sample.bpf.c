@@ -7,7 +7,7 @@
  *
  * The programs run in an interrupt, perhaps in the middle of the program of a probe of the same
  * thread. So they change nothing of the thread's state, except that they may find the address of
- * Python's state of the thread, which is always the same.
+ * Python's state of the thread, which is always the same. They send a function of Python once.
  */
 #include "callers.h"
 #include "python.h"
@@ -45,11 +45,11 @@ static __always_inline void sample_registers(struct sbt_callers *s, struct pt_re
 }
 
 /*
- * Note the Python functions that the current thread executes. The number of steps is small because
- * the verifier checks each of them.
+ * Note the Python functions that the current thread, which has slot @index, executes. The number of
+ * steps is small because the verifier checks each of them.
  */
-static __noinline int sample_python(const struct sbt_python *py, const struct sbt_thread *t,
-				    struct sbt_sample *s)
+static __noinline int sample_python(__u32 index, const struct sbt_python *py,
+				    const struct sbt_thread *t, struct sbt_sample *s)
 {
 	__u64 frame, code;
 	__u32 i;
@@ -62,7 +62,11 @@ static __noinline int sample_python(const struct sbt_python *py, const struct sb
 		s->python[i].at = python_frame_at(py, code, frame);
 		s->python[i].pad = 0;
 		/* A C frame executes no Python code. */
-		s->python[i].code = python_is_c_frame(py, frame) ? 0 : code;
+		if (python_is_c_frame(py, frame))
+			code = 0;
+		s->python[i].code = code;
+		if (code)
+			python_send_code(index, code, s->callers.head.depart_ns - 1);
 		frame = python_word(frame + py->layout.back);
 	}
 	s->npython = i;
@@ -109,7 +113,7 @@ __noinline int sample_take(__u32 index, __u32 tid)
 	sample_registers(s, regs);
 	s->len = stack_bytes(s->bytes, s->sp, SBT_CALLERS_DEEP);
 	if (py)
-		sample_python(py, t, all);
+		sample_python(index, py, t, all);
 	bpf_ringbuf_submit(all, ring_wake(cpu));
 	return 0;
 }

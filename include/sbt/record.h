@@ -142,6 +142,8 @@ enum sbt_record_type {
 	 */
 	SBT_REC_SAMPLE = 21,
 	SBT_REC_PYTHON = 22, /* struct sbt_python_site */
+	/* struct sbt_python_site: a function that the next samples have, without a call in it */
+	SBT_REC_PYTHON_CODE = 23,
 };
 
 /*
@@ -618,8 +620,10 @@ struct sbt_python_text {
 };
 
 /*
- * The call by which Python code waits at an object, or wakes the threads that wait there. It is
- * sent once, before the first crossing with this label.
+ * SBT_REC_PYTHON: the call by which Python code waits at an object, or wakes the threads that wait
+ * there. It is sent once, before the first crossing with this label. SBT_REC_PYTHON_CODE: a
+ * function in a sample. It is sent once, before the sample, if there is room; `label`, `at` and
+ * `what` are 0.
  */
 struct sbt_python_site {
 	struct sbt_event event;

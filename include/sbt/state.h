@@ -204,6 +204,14 @@ struct sbt_python_code {
 	__u32 pad;
 };
 
+/* Key of `python_sent`. The next function that a program makes may have the same addresses. */
+struct sbt_python_function {
+	__u64 code, file;
+	__u64 identity; /* of the name and the first line */
+	__u32 tgid;
+	__u32 inc; /* incarnation of the process */
+};
+
 struct sbt_python_part {
 	__u32 part; /* enum code_part of bpf/python.bpf.c */
 	/* where the function waits for other threads; ~0: not known */

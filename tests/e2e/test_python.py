@@ -227,6 +227,29 @@ threads = [threading.Thread(target=run, args=(i,)) for i in range(2)]
         check_between("episodes", b["episodes"] + b["incomplete"], 5, 6)
 
 
+def test_functions_in_turn(t):
+    """A function that was made at the address of one that is gone has its own name."""
+    source = script(t, """
+import threading, time
+barrier = threading.Barrier(2)
+CODE = '''
+def wait_%02d():
+    time.sleep(%f)
+    barrier.wait()
+'''
+def run(i):
+    for k in range(12):
+        names = {"barrier": barrier, "time": time}
+        exec(compile(CODE % (k, 0.002 * (i + 1)), "made.py", "exec"), names)
+        names.pop(f"wait_{k:02d}")()
+threads = [threading.Thread(target=run, args=(i,)) for i in range(2)]
+[t.start() for t in threads]
+[t.join() for t in threads]
+""")
+    check_equal("functions", sorted(b["function"] for b in t.trace([SYSTEM, source]).barriers()),
+                [f"wait_{k:02d}" for k in range(12)])
+
+
 def test_many(t):
     """Many threads: some are delayed after they have given the GIL away, and before they sleep."""
     path = script(t, """

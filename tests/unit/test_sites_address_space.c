@@ -478,6 +478,75 @@ static void test_see_code(void **state)
 	world_free(&w);
 }
 
+/*
+ * A record of a Python 3.11 function whose instructions 0 and 1 are in its first two lines.
+ * @sent: how many bytes of the line table are in the record.
+ */
+static struct sbt_python_site python_function(const char *name, uint32_t first_line, uint32_t sent)
+{
+	/* without columns, one instruction, distance from the line before (twice the number) */
+	static const uint8_t lines[] = { 0xe8, 0, 0xe8, 2 };
+	struct sbt_python_site f = { .code = 0x1000,
+				     .lines_size = sizeof(lines),
+				     .first_line = first_line,
+				     .lines_len = sent,
+				     .minor = 11,
+				     .file = { .n = 4, .width = 1 },
+				     .name = { .n = (uint32_t)strlen(name), .width = 1 } };
+
+	memcpy(f.file_chars, "a.py", 4);
+	memcpy(f.name_chars, name, strlen(name));
+	memcpy(f.lines, lines, sent < sizeof(lines) ? sent : sizeof(lines));
+	return f;
+}
+
+static const struct site_frame *python_frame_of(const struct world *w, uint32_t at)
+{
+	uint32_t site = address_space_python_code(w->spaces, w->space, 0x1000, at);
+	const struct site_name *name;
+
+	assert_int_not_equal(site, ADDRESS_SPACE_SITE_NONE);
+	name = address_spaces_site(w->spaces, site);
+	assert_int_equal(name->nframes, 1);
+	assert_string_equal(name->frames[0].file, "a.py");
+	return &name->frames[0];
+}
+
+static void add_python_function(const struct world *w, const struct sbt_python_site *f)
+{
+	assert_int_equal(address_space_python_function(w->spaces, w->space, f), 0);
+}
+
+/* Functions of Python are known by what the kernel sent, whatever the process does later. */
+static void test_python_functions(void **state)
+{
+	struct world w = world_new(*state);
+	struct sbt_python_site f = python_function("f", 10, 4), g = python_function("g", 20, 4),
+			       cut = python_function("cut", 30, 2),
+			       wrong = python_function("wrong", 40, UINT32_MAX);
+
+	/* Nothing was sent, and the process has no Python interpreter. */
+	assert_int_equal(address_space_python_code(w.spaces, w.space, 0x1000, 0),
+			 ADDRESS_SPACE_SITE_NONE);
+	add_python_function(&w, &f);
+	assert_string_equal(python_frame_of(&w, 0)->function, "f");
+	assert_int_equal(python_frame_of(&w, 0)->line, 10);
+	assert_int_equal(python_frame_of(&w, 2)->line, 11);
+	assert_int_equal(python_frame_of(&w, 2)->declared, 10);
+	/* Another function gets the address. */
+	add_python_function(&w, &g);
+	assert_string_equal(python_frame_of(&w, 2)->function, "g");
+	assert_int_equal(python_frame_of(&w, 2)->line, 21);
+	/* Without the whole line table, which cannot be read from this process, no line is known. */
+	add_python_function(&w, &cut);
+	assert_string_equal(python_frame_of(&w, 0)->function, "cut");
+	assert_int_equal(python_frame_of(&w, 0)->line, 0);
+	add_python_function(&w, &wrong);
+	assert_string_equal(python_frame_of(&w, 0)->function, "wrong");
+	assert_int_equal(python_frame_of(&w, 0)->line, 0);
+	world_free(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -496,6 +565,8 @@ int main(void)
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_see_code, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_code_in_no_file, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_python_functions, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_shared_without_end, fixture_setup,
 						fixture_teardown),

@@ -588,8 +588,9 @@ static int take_record(struct ingest *p, const struct stream_record *record)
 		return p->samples ? take_sample(p, (const void *)record->crossing) : 0;
 	if (!p->discover)
 		return feed_at_once(p, record);
-	/* It only names a site. Candidates need it while others are undecided, too. */
-	if (record->event && record->event->type == SBT_REC_PYTHON)
+	/* They only name sites. Candidates and samples need them while others are undecided, too. */
+	if (record->event &&
+	    (record->event->type == SBT_REC_PYTHON || record->event->type == SBT_REC_PYTHON_CODE))
 		return feed_record(p->feed, record);
 	if (record->event) {
 		consider_end(p, record->event);

@@ -271,8 +271,15 @@ uint32_t address_space_python_label(const struct address_spaces *spaces, uint32_
 uint32_t address_space_label_site(struct address_spaces *spaces, struct address_space *space,
 				  const struct sbt_label *label);
 /*
+ * Keep a Python function that samples of the process will have (SBT_REC_PYTHON_CODE). It replaces
+ * the one that was at its address. Return 0 or -ENOMEM.
+ */
+int address_space_python_function(struct address_spaces *spaces, const struct address_space *space,
+				  const struct sbt_python_site *function);
+/*
  * Return the site of a position in a Python function that a thread of the process executed (struct
- * sbt_python_at), or ADDRESS_SPACE_SITE_NONE if the function cannot be read or when out of memory.
+ * sbt_python_at), or ADDRESS_SPACE_SITE_NONE if the function was not sent and cannot be read, or
+ * when out of memory.
  */
 uint32_t address_space_python_code(struct address_spaces *spaces, const struct address_space *space,
 				   uint64_t code, uint32_t at);

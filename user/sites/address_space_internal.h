@@ -41,7 +41,11 @@ struct address_spaces {
 	void *object_tree;
 	void *text_tree; /* the texts that address_spaces_keep() returned */
 	struct address_space_note *notes; /* notes of all address spaces */
-	struct hash python_codes; /* process, code object and instruction -> site */
+	struct hash python_codes; /* process, code object, its number and instruction -> site */
+	/* process and code object -> struct python_function (address_space_python_function()) */
+	struct hash python_functions;
+	size_t python_functions_size; /* bytes */
+	uint32_t python_functions_sent; /* number of those that were sent so far */
 	struct hash python_labels; /* sbt_python_site.label -> site */
 	bool tasks_unseen; /* see address_spaces_tasks_unseen() */
 };
@@ -52,6 +56,11 @@ struct address_spaces {
  */
 uint32_t site_at(struct address_spaces *s, const struct address_space *space,
 		 const struct maps_entry *e, uint64_t call);
+/* Return the call site that is equal to @key, a new one if needed; NONE: out of memory. */
+uint32_t site_get(struct address_spaces *s, const struct site *key);
+/* Return a copy of a text that belongs to a struct site_frame, or NULL for "". */
+const char *site_text(const char *text);
+void python_sites_free(struct address_spaces *s);
 /* Free all call sites with their names. */
 void sites_free(struct address_spaces *s);
 void address_space_notes_free(struct address_spaces *s);

@@ -16,7 +16,6 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "sites/address_space_internal.h"
-#include "symbols/python.h"
 
 /* maximum time of one call of address_spaces_settle_module(), because records wait to be read */
 #define SETTLE_NS     20000000u
@@ -71,11 +70,10 @@ void sites_free(struct address_spaces *s)
 	for (i = 0; i < s->nsites; i++)
 		site_free(s->sites[i]);
 	free(s->sites);
-	hash_free(&s->python_codes);
-	hash_free(&s->python_labels);
+	python_sites_free(s);
 }
 
-static uint32_t site_get(struct address_spaces *s, const struct site *key)
+uint32_t site_get(struct address_spaces *s, const struct site *key)
 {
 	struct site *const *found = tfind(key, &s->site_tree, compare_sites);
 	struct site *site;
@@ -171,7 +169,7 @@ uint32_t address_space_return_site(struct address_spaces *s, const struct addres
 	return site_at(s, space, is_file(e) && !e->added ? e : NULL, call);
 }
 
-static const char *keep(const char *text)
+const char *site_text(const char *text)
 {
 	return *text ? strdup(text) : NULL;
 }
@@ -241,215 +239,6 @@ uint32_t address_space_label_site(struct address_spaces *s, struct address_space
 	return id;
 }
 
-/* The functions of Python's library that wait, as reports name them. */
-static const char *const python_waits[SBT_PYTHON_WHATS] = {
-	[SBT_PYTHON_BARRIER] = "Barrier.wait",
-	[SBT_PYTHON_EVENT] = "Event.wait",
-	[SBT_PYTHON_QUEUE] = "Queue.join",
-	[SBT_PYTHON_FUTURES] = "concurrent.futures.wait",
-	[SBT_PYTHON_POOL] = "multiprocessing.Pool",
-	[SBT_PYTHON_CONDITION] = "Condition.wait",
-};
-
-/* Return the line of the call. If the record lacks the line table, read it from the process. */
-static uint32_t python_site_line(const struct address_space *space,
-				 const struct sbt_python_site *site)
-{
-	int pid = (int)space->tgid;
-	uint32_t line = 0;
-	uint8_t *lines;
-
-	/* The last line of a table that is cut is not the last one of the function. */
-	if (site->lines_size > PYTHON_LINES_MAX)
-		return 0;
-	if (site->lines_len == site->lines_size)
-		return python_line(site->minor, site->lines, site->lines_len, site->first_line,
-				   site->at);
-	lines = malloc(site->lines_size + 1);
-	if (lines && !python_read_process(&pid, site->lines_at, lines, site->lines_size))
-		line = python_line(site->minor, lines, site->lines_size, site->first_line,
-				   site->at);
-	free(lines);
-	return line;
-}
-
-/* Return whether the function has little code. The size of its line table grows with it. */
-static bool python_is_compact(const struct sbt_python_site *site)
-{
-	return site->lines_size <= SBT_PYTHON_COMPACT(site->minor);
-}
-
-static void python_site_text(const struct sbt_python_text *text, const uint8_t *chars,
-			     size_t nchars, char *out, size_t size)
-{
-	bool sound = (text->width == 1 || text->width == 2 || text->width == 4) &&
-		     text->n <= nchars / text->width;
-
-	python_text(chars, sound ? text->n : 0, sound ? text->width : 1, out, size);
-}
-
-/* A program can make code without end: from so many sites on, new ones are one site together. */
-#define PYTHON_SITES_MOST 65536
-
-/* A position in Python code. */
-struct python_position {
-	const char *file, *function;
-	const char *through; /* the function of the library that waits there, or NULL */
-	uint32_t line;
-	uint32_t declared; /* first line of the function; 0: unknown */
-};
-
-/* Return the site of this position. */
-static uint32_t python_site(struct address_spaces *s, const struct address_space *space,
-			    const struct python_position *at)
-{
-	static const struct python_position other = { .file = "", .function = "other Python code" };
-	char text[4 * SBT_PYTHON_FILE_LEN + 4 * SBT_PYTHON_NAME_LEN + 64];
-	struct site key = { .module = (struct module *)(uintptr_t)space->python };
-	struct site_frame *frame;
-	struct site *site;
-	uint32_t id;
-
-	snprintf(text, sizeof(text), "%s:%u %s %s", at->file, at->line, at->function,
-		 at->through ? at->through : "");
-	if (at != &other && s->nsites >= PYTHON_SITES_MOST && !address_spaces_has(s, text))
-		return python_site(s, space, &other);
-	key.label = address_spaces_keep(s, text);
-	if (!key.label)
-		return ADDRESS_SPACE_SITE_NONE;
-	if (!key.module)
-		key.space = (uint64_t)space->tgid << 32 | space->inc;
-	id = site_get(s, &key);
-	if (id == ADDRESS_SPACE_SITE_NONE || s->sites[id]->named)
-		return id;
-	site = s->sites[id];
-	frame = calloc(1, sizeof(*frame));
-	if (!frame)
-		return ADDRESS_SPACE_SITE_NONE;
-	frame->function = keep(at->function);
-	frame->file = keep(at->file);
-	frame->line = at->line;
-	frame->declared = at->declared;
-	site->name.frames = frame;
-	site->name.nframes = 1;
-	site->name.through = at->through;
-	if (key.module) {
-		site->name.module = key.module->path;
-		site->name.build_id = *key.module->build_id ? key.module->build_id : NULL;
-	}
-	site->named = true;
-	return id;
-}
-
-uint32_t address_space_python_site(struct address_spaces *s, const struct address_space *space,
-				   const struct sbt_python_site *python)
-{
-	char file[4 * SBT_PYTHON_FILE_LEN], name[4 * SBT_PYTHON_NAME_LEN];
-	struct python_position at;
-	uint32_t id;
-
-	python_site_text(&python->file, python->file_chars, sizeof(python->file_chars), file,
-			 sizeof(file));
-	python_site_text(&python->name, python->name_chars, sizeof(python->name_chars), name,
-			 sizeof(name));
-	at = (struct python_position){
-		.file = file,
-		.function = name,
-		.through = python->what < SBT_PYTHON_WHATS ? python_waits[python->what] : NULL,
-		.line = python_site_line(space, python),
-		.declared = python->first_line,
-	};
-	id = python_site(s, space, &at);
-	if (id == ADDRESS_SPACE_SITE_NONE || hash_put(&s->python_labels, python->label, id))
-		return ADDRESS_SPACE_SITE_NONE;
-	s->sites[id]->compact = python_is_compact(python);
-	return id;
-}
-
-uint32_t address_space_python_label(const struct address_spaces *s, uint32_t label)
-{
-	uint64_t id;
-
-	return hash_get(&s->python_labels, label, &id) ? (uint32_t)id : ADDRESS_SPACE_SITE_NONE;
-}
-
-uint32_t address_space_python_code(struct address_spaces *s, const struct address_space *space,
-				   uint64_t code, uint32_t at)
-{
-	uint64_t key = hash_mix(code ^ hash_mix((uint64_t)space->inc << 32 | at)), known;
-	int pid = (int)space->tgid;
-	struct python_memory memory = { &pid, python_read_process };
-	struct python_frame frame;
-	uint32_t id;
-
-	key ^= space->tgid;
-	if (hash_get(&s->python_codes, key, &known))
-		return (uint32_t)known;
-	if (!space->python || python_code(&space->python_layout, &memory, code, at, &frame))
-		return ADDRESS_SPACE_SITE_NONE;
-	id = python_site(s, space,
-			 &(struct python_position){ .file = frame.file,
-						    .function = frame.function,
-						    .line = frame.line,
-						    .declared = frame.first_line });
-	/* Without the entry, the function is read again. */
-	if (id != ADDRESS_SPACE_SITE_NONE)
-		hash_put(&s->python_codes, key, id);
-	return id;
-}
-
-uint32_t address_space_find_python(struct address_spaces *s, struct address_space *space)
-{
-	int pid = (int)space->tgid;
-	struct python_memory memory = { &pid, python_read_process };
-	const struct maps_entry *e = NULL;
-	const struct module *m = NULL;
-	uint64_t vaddr, runtime;
-	uint32_t minor;
-	size_t i;
-
-	space->python = NULL;
-	for (i = 0; i < space->maps.n && !(m && m->python_runtime); i++) {
-		e = &space->maps.entries[i];
-		m = e->exec && e->ino ? modules_get(s->modules, pid, e) : NULL;
-	}
-	if (!m || !m->python_runtime || module_offset_to_vaddr(m, e->offset, &vaddr))
-		return 0;
-	runtime = e->start - vaddr + m->python_runtime;
-	minor = m->python_minor ? m->python_minor : python_version_of(m->path);
-	if (python_layout(minor, &memory, runtime, &space->python_layout))
-		return 0;
-	space->python = m;
-	space->python_runtime = runtime;
-	return minor;
-}
-
-uint32_t address_space_python_frames(struct address_spaces *s, const struct address_space *space,
-				     uint32_t tid, uint32_t *sites, uint32_t max)
-{
-	int pid = (int)space->tgid, n;
-	struct python_memory memory = { &pid, python_read_process };
-	struct python_frame *frames;
-	uint32_t i;
-
-	frames = space->python ? calloc(PYTHON_FRAMES_MAX, sizeof(*frames)) : NULL;
-	if (!frames)
-		return 0;
-	if (max > PYTHON_FRAMES_MAX)
-		max = PYTHON_FRAMES_MAX;
-	n = python_frames(&space->python_layout, &memory, space->python_runtime, tid, frames, max);
-	for (i = 0; n > 0 && i < (uint32_t)n; i++) {
-		sites[i] = python_site(s, space,
-				       &(struct python_position){ .file = frames[i].file,
-								  .function = frames[i].function,
-								  .line = frames[i].line });
-		if (sites[i] == ADDRESS_SPACE_SITE_NONE)
-			break;
-	}
-	free(frames);
-	return i;
-}
-
 /* Return the index of the first frame that is not a function of the C++ library. */
 static int first_of_user(const struct symbol *symbol)
 {
@@ -490,8 +279,8 @@ static void site_look_up(struct address_spaces *s, struct site *site)
 		first = first_of_user(symbol);
 		frames = calloc((size_t)symbol->nframes, sizeof(*frames));
 		for (i = first; frames && i < symbol->nframes; i++) {
-			frames[i - first].function = keep(symbol->frames[i].function);
-			frames[i - first].file = keep(symbol->frames[i].file);
+			frames[i - first].function = site_text(symbol->frames[i].function);
+			frames[i - first].file = site_text(symbol->frames[i].file);
 			frames[i - first].line = symbol->frames[i].line;
 			frames[i - first].declared = symbol->frames[i].declared;
 		}

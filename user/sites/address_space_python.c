@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+/* Call sites and positions in Python code. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sites/address_space_internal.h"
+#include "symbols/python.h"
+
+/*
+ * A function as the kernel sent it. The process may have ended, or may have freed the function,
+ * when its samples are handled.
+ */
+struct python_function {
+	uint32_t number; /* differs from all other functions */
+	uint32_t first_line;
+	uint64_t lines_at; /* address of its line table in the process */
+	uint64_t lines_size; /* bytes of the table */
+	uint32_t lines_len; /* number of them that are in `lines` */
+	uint8_t minor;
+	uint32_t size; /* bytes of this struct */
+	const char *file, *name; /* in `lines` */
+	uint8_t lines[]; /* the table, then the texts */
+};
+
+/* Functions with more than this many bytes in all are not kept: their process is read. */
+#define PYTHON_FUNCTIONS_MOST (64u << 20)
+
+/* The functions of Python's library that wait, as reports name them. */
+static const char *const python_waits[SBT_PYTHON_WHATS] = {
+	[SBT_PYTHON_BARRIER] = "Barrier.wait",
+	[SBT_PYTHON_EVENT] = "Event.wait",
+	[SBT_PYTHON_QUEUE] = "Queue.join",
+	[SBT_PYTHON_FUTURES] = "concurrent.futures.wait",
+	[SBT_PYTHON_POOL] = "multiprocessing.Pool",
+	[SBT_PYTHON_CONDITION] = "Condition.wait",
+};
+
+/* A line table: the bytes of it that were sent. */
+struct python_lines {
+	const uint8_t *bytes;
+	uint64_t at; /* address of the table in the process */
+	uint64_t size;
+	uint32_t len; /* number of `bytes` */
+	uint32_t first_line;
+	uint8_t minor;
+};
+
+/*
+ * Return the line of the instruction @at bytes from the first one. If not all of the table was
+ * sent, read it from the process.
+ */
+static uint32_t python_line_at(const struct address_space *space, const struct python_lines *table,
+			       uint32_t at)
+{
+	int pid = (int)space->tgid;
+	uint32_t line = 0;
+	uint8_t *lines;
+
+	/* The last line of a table that is cut is not the last one of the function. */
+	if (table->size > PYTHON_LINES_MAX)
+		return 0;
+	if (table->len == table->size)
+		return python_line(table->minor, table->bytes, table->len, table->first_line, at);
+	lines = malloc(table->size + 1);
+	if (lines && !python_read_process(&pid, table->at, lines, table->size))
+		line = python_line(table->minor, lines, table->size, table->first_line, at);
+	free(lines);
+	return line;
+}
+
+/* Return whether the function has little code. The size of its line table grows with it. */
+static bool python_is_compact(const struct sbt_python_site *site)
+{
+	return site->lines_size <= SBT_PYTHON_COMPACT(site->minor);
+}
+
+static void python_site_text(const struct sbt_python_text *text, const uint8_t *chars,
+			     size_t nchars, char *out, size_t size)
+{
+	bool sound = (text->width == 1 || text->width == 2 || text->width == 4) &&
+		     text->n <= nchars / text->width;
+
+	python_text(chars, sound ? text->n : 0, sound ? text->width : 1, out, size);
+}
+
+/* A program can make code without end: from so many sites on, new ones are one site together. */
+#define PYTHON_SITES_MOST 65536
+
+/* A position in Python code. */
+struct python_position {
+	const char *file, *function;
+	const char *through; /* the function of the library that waits there, or NULL */
+	uint32_t line;
+	uint32_t declared; /* first line of the function; 0: unknown */
+};
+
+/* Return the site of this position. */
+static uint32_t python_site(struct address_spaces *s, const struct address_space *space,
+			    const struct python_position *at)
+{
+	static const struct python_position other = { .file = "", .function = "other Python code" };
+	char text[4 * SBT_PYTHON_FILE_LEN + 4 * SBT_PYTHON_NAME_LEN + 64];
+	struct site key = { .module = (struct module *)(uintptr_t)space->python };
+	struct site_frame *frame;
+	struct site *site;
+	uint32_t id;
+
+	snprintf(text, sizeof(text), "%s:%u %s %s", at->file, at->line, at->function,
+		 at->through ? at->through : "");
+	if (at != &other && s->nsites >= PYTHON_SITES_MOST && !address_spaces_has(s, text))
+		return python_site(s, space, &other);
+	key.label = address_spaces_keep(s, text);
+	if (!key.label)
+		return ADDRESS_SPACE_SITE_NONE;
+	if (!key.module)
+		key.space = (uint64_t)space->tgid << 32 | space->inc;
+	id = site_get(s, &key);
+	if (id == ADDRESS_SPACE_SITE_NONE || s->sites[id]->named)
+		return id;
+	site = s->sites[id];
+	frame = calloc(1, sizeof(*frame));
+	if (!frame)
+		return ADDRESS_SPACE_SITE_NONE;
+	frame->function = site_text(at->function);
+	frame->file = site_text(at->file);
+	frame->line = at->line;
+	frame->declared = at->declared;
+	site->name.frames = frame;
+	site->name.nframes = 1;
+	site->name.through = at->through;
+	if (key.module) {
+		site->name.module = key.module->path;
+		site->name.build_id = *key.module->build_id ? key.module->build_id : NULL;
+	}
+	site->named = true;
+	return id;
+}
+
+uint32_t address_space_python_site(struct address_spaces *s, const struct address_space *space,
+				   const struct sbt_python_site *python)
+{
+	struct python_lines table = { .bytes = python->lines,
+				      .at = python->lines_at,
+				      .size = python->lines_size,
+				      .len = python->lines_len,
+				      .first_line = python->first_line,
+				      .minor = python->minor };
+	char file[4 * SBT_PYTHON_FILE_LEN], name[4 * SBT_PYTHON_NAME_LEN];
+	struct python_position at;
+	uint32_t id;
+
+	python_site_text(&python->file, python->file_chars, sizeof(python->file_chars), file,
+			 sizeof(file));
+	python_site_text(&python->name, python->name_chars, sizeof(python->name_chars), name,
+			 sizeof(name));
+	at = (struct python_position){
+		.file = file,
+		.function = name,
+		.through = python->what < SBT_PYTHON_WHATS ? python_waits[python->what] : NULL,
+		.line = python_line_at(space, &table, python->at),
+		.declared = python->first_line,
+	};
+	id = python_site(s, space, &at);
+	if (id == ADDRESS_SPACE_SITE_NONE || hash_put(&s->python_labels, python->label, id))
+		return ADDRESS_SPACE_SITE_NONE;
+	s->sites[id]->compact = python_is_compact(python);
+	return id;
+}
+
+uint32_t address_space_python_label(const struct address_spaces *s, uint32_t label)
+{
+	uint64_t id;
+
+	return hash_get(&s->python_labels, label, &id) ? (uint32_t)id : ADDRESS_SPACE_SITE_NONE;
+}
+
+/* Return the key of a function of the process in `python_functions`. */
+static uint64_t function_key(const struct address_space *space, uint64_t code)
+{
+	return hash_mix(code ^ hash_mix((uint64_t)space->inc << 32 | space->tgid));
+}
+
+/* Another function may have been at this address before. */
+static void function_forget(struct address_spaces *s, uint64_t key)
+{
+	struct python_function *f = hash_get_ptr(&s->python_functions, key);
+
+	if (!f)
+		return;
+	hash_del(&s->python_functions, key);
+	s->python_functions_size -= f->size;
+	free(f);
+}
+
+int address_space_python_function(struct address_spaces *s, const struct address_space *space,
+				  const struct sbt_python_site *python)
+{
+	char file[4 * SBT_PYTHON_FILE_LEN], name[4 * SBT_PYTHON_NAME_LEN];
+	uint32_t len = python->lines_len <= sizeof(python->lines) ? python->lines_len : 0;
+	uint64_t key = function_key(space, python->code);
+	struct python_function *f;
+	size_t size;
+
+	python_site_text(&python->file, python->file_chars, sizeof(python->file_chars), file,
+			 sizeof(file));
+	python_site_text(&python->name, python->name_chars, sizeof(python->name_chars), name,
+			 sizeof(name));
+	size = sizeof(*f) + len + strlen(file) + strlen(name) + 2;
+	function_forget(s, key);
+	if (s->python_functions_size + size > PYTHON_FUNCTIONS_MOST)
+		return 0;
+	f = hash_new_ptr(&s->python_functions, key, size);
+	if (!f)
+		return -ENOMEM;
+	s->python_functions_size += size;
+	f->size = (uint32_t)size;
+	f->number = ++s->python_functions_sent;
+	f->first_line = python->first_line;
+	f->lines_at = python->lines_at;
+	f->lines_size = python->lines_size;
+	f->lines_len = len;
+	f->minor = python->minor;
+	memcpy(f->lines, python->lines, len);
+	f->file = strcpy((char *)f->lines + len, file);
+	f->name = strcpy((char *)f->lines + len + strlen(file) + 1, name);
+	return 0;
+}
+
+/* Return the site of a position in a function that the kernel sent. */
+static uint32_t sent_site(struct address_spaces *s, const struct address_space *space,
+			  const struct python_function *f, uint32_t at)
+{
+	struct python_lines table = { .bytes = f->lines,
+				      .at = f->lines_at,
+				      .size = f->lines_size,
+				      .len = f->lines_len,
+				      .first_line = f->first_line,
+				      .minor = f->minor };
+
+	return python_site(s, space,
+			   &(struct python_position){ .file = f->file,
+						      .function = f->name,
+						      .line = python_line_at(space, &table, at),
+						      .declared = f->first_line });
+}
+
+/* Return the site of a position in a function that was not sent, and is read from the process. */
+static uint32_t read_site(struct address_spaces *s, const struct address_space *space,
+			  uint64_t code, uint32_t at)
+{
+	int pid = (int)space->tgid;
+	struct python_memory memory = { &pid, python_read_process };
+	struct python_frame frame;
+
+	if (!space->python || python_code(&space->python_layout, &memory, code, at, &frame))
+		return ADDRESS_SPACE_SITE_NONE;
+	return python_site(s, space,
+			   &(struct python_position){ .file = frame.file,
+						      .function = frame.function,
+						      .line = frame.line,
+						      .declared = frame.first_line });
+}
+
+uint32_t address_space_python_code(struct address_spaces *s, const struct address_space *space,
+				   uint64_t code, uint32_t at)
+{
+	uint64_t key = function_key(space, code), known;
+	const struct python_function *f = hash_get_ptr(&s->python_functions, key);
+	uint32_t id;
+
+	key = hash_mix(key ^ hash_mix((uint64_t)(f ? f->number : 0) << 32 | at));
+	if (hash_get(&s->python_codes, key, &known))
+		return (uint32_t)known;
+	id = f ? sent_site(s, space, f, at) : read_site(s, space, code, at);
+	/* Without the entry, the function is looked up again. */
+	if (id != ADDRESS_SPACE_SITE_NONE)
+		hash_put(&s->python_codes, key, id);
+	return id;
+}
+
+void python_sites_free(struct address_spaces *s)
+{
+	hash_free(&s->python_codes);
+	hash_free(&s->python_labels);
+	hash_free_ptrs(&s->python_functions);
+}
+
+uint32_t address_space_find_python(struct address_spaces *s, struct address_space *space)
+{
+	int pid = (int)space->tgid;
+	struct python_memory memory = { &pid, python_read_process };
+	const struct maps_entry *e = NULL;
+	const struct module *m = NULL;
+	uint64_t vaddr, runtime;
+	uint32_t minor;
+	size_t i;
+
+	space->python = NULL;
+	for (i = 0; i < space->maps.n && !(m && m->python_runtime); i++) {
+		e = &space->maps.entries[i];
+		m = e->exec && e->ino ? modules_get(s->modules, pid, e) : NULL;
+	}
+	if (!m || !m->python_runtime || module_offset_to_vaddr(m, e->offset, &vaddr))
+		return 0;
+	runtime = e->start - vaddr + m->python_runtime;
+	minor = m->python_minor ? m->python_minor : python_version_of(m->path);
+	if (python_layout(minor, &memory, runtime, &space->python_layout))
+		return 0;
+	space->python = m;
+	space->python_runtime = runtime;
+	return minor;
+}
+
+uint32_t address_space_python_frames(struct address_spaces *s, const struct address_space *space,
+				     uint32_t tid, uint32_t *sites, uint32_t max)
+{
+	int pid = (int)space->tgid, n;
+	struct python_memory memory = { &pid, python_read_process };
+	struct python_frame *frames;
+	uint32_t i;
+
+	frames = space->python ? calloc(PYTHON_FRAMES_MAX, sizeof(*frames)) : NULL;
+	if (!frames)
+		return 0;
+	if (max > PYTHON_FRAMES_MAX)
+		max = PYTHON_FRAMES_MAX;
+	n = python_frames(&space->python_layout, &memory, space->python_runtime, tid, frames, max);
+	for (i = 0; n > 0 && i < (uint32_t)n; i++) {
+		sites[i] = python_site(s, space,
+				       &(struct python_position){ .file = frames[i].file,
+								  .function = frames[i].function,
+								  .line = frames[i].line });
+		if (sites[i] == ADDRESS_SPACE_SITE_NONE)
+			break;
+	}
+	free(frames);
+	return i;
+}
