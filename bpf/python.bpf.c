@@ -448,7 +448,7 @@ static __always_inline bool events_have_room(void)
 }
 
 /*
- * Return a number that tells a function apart from others that were at its address. A program that
+ * Return a number in which a function differs from others that were at its address. A program that
  * makes functions and drops them reuses the addresses of their names, too.
  */
 static __always_inline __u64 function_identity(const struct sbt_python *py, __u64 code, __u64 name)

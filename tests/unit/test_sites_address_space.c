@@ -479,7 +479,7 @@ static void test_see_code(void **state)
 }
 
 /*
- * A record of a Python 3.11 function whose instructions 0 and 1 are in its first two lines.
+ * A record of a Python 3.11 function with one instruction in each of its first two lines.
  * @sent: how many bytes of the line table are in the record.
  */
 static struct sbt_python_site python_function(const char *name, uint32_t first_line, uint32_t sent)
@@ -537,7 +537,7 @@ static void test_python_functions(void **state)
 	add_python_function(&w, &g);
 	assert_string_equal(python_frame_of(&w, 2)->function, "g");
 	assert_int_equal(python_frame_of(&w, 2)->line, 21);
-	/* Without the whole line table, which cannot be read from this process, no line is known. */
+	/* Without the whole line table, which this process does not have, no line is known. */
 	add_python_function(&w, &cut);
 	assert_string_equal(python_frame_of(&w, 0)->function, "cut");
 	assert_int_equal(python_frame_of(&w, 0)->line, 0);

@@ -588,7 +588,7 @@ static int take_record(struct ingest *p, const struct stream_record *record)
 		return p->samples ? take_sample(p, (const void *)record->crossing) : 0;
 	if (!p->discover)
 		return feed_at_once(p, record);
-	/* They only name sites. Candidates and samples need them while others are undecided, too. */
+	/* They only name sites. Candidates and samples need them even while others wait. */
 	if (record->event &&
 	    (record->event->type == SBT_REC_PYTHON || record->event->type == SBT_REC_PYTHON_CODE))
 		return feed_record(p->feed, record);
