@@ -27,6 +27,8 @@ struct python_function {
 
 /* Functions with more than this many bytes in all are not kept: their process is read. */
 #define PYTHON_FUNCTIONS_MOST (64u << 20)
+/* Maximum number of positions with a known site; then all are looked up again. */
+#define PYTHON_POSITIONS_MOST (1u << 20)
 
 /* The functions of Python's library that wait, as reports name them. */
 static const char *const python_waits[SBT_PYTHON_WHATS] = {
@@ -183,24 +185,25 @@ static uint64_t function_key(const struct address_space *space, uint64_t code)
 	return hash_mix(code ^ hash_mix((uint64_t)space->inc << 32 | space->tgid));
 }
 
-/* Another function may have been at this address before. */
-static void function_forget(struct address_spaces *s, uint64_t key)
+static bool is_same_function(const struct python_function *a, const struct python_function *b)
 {
-	struct python_function *f = hash_get_ptr(&s->python_functions, key);
+	return a->size == b->size && a->first_line == b->first_line && a->minor == b->minor &&
+	       a->lines_at == b->lines_at && a->lines_size == b->lines_size &&
+	       a->lines_len == b->lines_len && !memcmp(a->lines, b->lines, a->size - sizeof(*a));
+}
 
-	if (!f)
-		return;
+static void function_forget(struct address_spaces *s, uint64_t key, struct python_function *f)
+{
 	hash_del(&s->python_functions, key);
 	s->python_functions_size -= f->size;
 	free(f);
 }
 
-int address_space_python_function(struct address_spaces *s, const struct address_space *space,
-				  const struct sbt_python_site *python)
+/* Return a copy of what was sent, or NULL when out of memory. It has no number. */
+static struct python_function *function_new(const struct sbt_python_site *python)
 {
 	char file[4 * SBT_PYTHON_FILE_LEN], name[4 * SBT_PYTHON_NAME_LEN];
 	uint32_t len = python->lines_len <= sizeof(python->lines) ? python->lines_len : 0;
-	uint64_t key = function_key(space, python->code);
 	struct python_function *f;
 	size_t size;
 
@@ -209,15 +212,10 @@ int address_space_python_function(struct address_spaces *s, const struct address
 	python_site_text(&python->name, python->name_chars, sizeof(python->name_chars), name,
 			 sizeof(name));
 	size = sizeof(*f) + len + strlen(file) + strlen(name) + 2;
-	function_forget(s, key);
-	if (s->python_functions_size + size > PYTHON_FUNCTIONS_MOST)
-		return 0;
-	f = hash_new_ptr(&s->python_functions, key, size);
+	f = calloc(1, size);
 	if (!f)
-		return -ENOMEM;
-	s->python_functions_size += size;
+		return NULL;
 	f->size = (uint32_t)size;
-	f->number = ++s->python_functions_sent;
 	f->first_line = python->first_line;
 	f->lines_at = python->lines_at;
 	f->lines_size = python->lines_size;
@@ -226,6 +224,35 @@ int address_space_python_function(struct address_spaces *s, const struct address
 	memcpy(f->lines, python->lines, len);
 	f->file = strcpy((char *)f->lines + len, file);
 	f->name = strcpy((char *)f->lines + len + strlen(file) + 1, name);
+	return f;
+}
+
+int address_space_python_function(struct address_spaces *s, const struct address_space *space,
+				  const struct sbt_python_site *python)
+{
+	uint64_t key = function_key(space, python->code);
+	struct python_function *f = function_new(python);
+	struct python_function *old = hash_get_ptr(&s->python_functions, key);
+
+	if (!f)
+		return -ENOMEM;
+	/* The kernel may forget that it has sent a function. */
+	if (old && is_same_function(old, f)) {
+		free(f);
+		return 0;
+	}
+	if (old)
+		function_forget(s, key, old);
+	if (s->python_functions_size + f->size > PYTHON_FUNCTIONS_MOST) {
+		free(f);
+		return 0;
+	}
+	f->number = ++s->python_functions_sent;
+	if (hash_put_ptr(&s->python_functions, key, f)) {
+		free(f);
+		return -ENOMEM;
+	}
+	s->python_functions_size += f->size;
 	return 0;
 }
 
@@ -275,6 +302,9 @@ uint32_t address_space_python_code(struct address_spaces *s, const struct addres
 	if (hash_get(&s->python_codes, key, &known))
 		return (uint32_t)known;
 	id = f ? sent_site(s, space, f, at) : read_site(s, space, code, at);
+	/* Programs that make functions without end have new positions without end. */
+	if (hash_count(&s->python_codes) >= PYTHON_POSITIONS_MOST)
+		hash_free(&s->python_codes);
 	/* Without the entry, the function is looked up again. */
 	if (id != ADDRESS_SPACE_SITE_NONE)
 		hash_put(&s->python_codes, key, id);
