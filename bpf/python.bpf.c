@@ -353,6 +353,23 @@ __noinline int python_find_state(__u32 index)
 	return t->python.state != 0;
 }
 
+/* --- objects ---------------------------------------------------------------------------------- */
+
+/* Return whether the object's type has this name of @len bytes, with its final 0; at most 8. */
+static __always_inline bool has_type(__u64 object, const char name[8], __u32 len)
+{
+	__u64 at = python_word(python_word(object + SBT_PYTHON_TYPE) + SBT_PYTHON_TYPE_NAME);
+	__u64 text = 0;
+
+	bpf_probe_read_user(&text, len, (void *)at);
+	return text == *(const __u64 *)name;
+}
+
+static __always_inline bool is_code(__u64 object)
+{
+	return has_type(object, "code\0\0\0", 5);
+}
+
 /* --- call sites ------------------------------------------------------------------------------- */
 
 /* Copy the characters of a text, or the last ones if @size is too small for all. */
@@ -447,17 +464,41 @@ static __always_inline bool events_have_room(void)
 	       bpf_ringbuf_query(&events, BPF_RB_RING_SIZE);
 }
 
+#define IDENTITY_CHARS 32
+
 /*
  * Return a number in which a function differs from others that were at its address. A program that
- * makes functions and drops them reuses the addresses of their names, too.
+ * makes functions and drops them may reuse all addresses, so texts count, too: all of co_name by
+ * its hash, and the beginning of the name with its classes.
  */
-static __always_inline __u64 function_identity(const struct sbt_python *py, __u64 code, __u64 name)
+static __noinline __u32 function_number(const struct sbt_python *py, __u64 code, __u64 file,
+					__u64 name)
 {
-	__u32 first_line = 0;
+	__u64 words[IDENTITY_CHARS / 8] = {}, full, lines, h = 0;
+	__u32 first_line = 0, size, i;
 
+	if (!py)
+		return 0;
 	bpf_probe_read_user(&first_line, sizeof(first_line),
 			    (void *)(code + py->layout.first_line));
-	return hash_add(python_word(name + SBT_PYTHON_TEXT_HASH), first_line);
+	full = python_word(code + py->layout.name);
+	lines = python_word(code + py->layout.lines);
+	h = hash_add(hash_add(h, code), file);
+	h = hash_add(hash_add(h, python_word(name + SBT_PYTHON_TEXT_HASH)), first_line);
+	h = hash_add(hash_add(h, lines), python_word(lines + SBT_PYTHON_SIZE));
+	if (full != name) {
+		size = python_word(full + SBT_PYTHON_SIZE);
+		h = hash_add(hash_add(h, full), size);
+		if (size > IDENTITY_CHARS)
+			size = IDENTITY_CHARS;
+		/* The verifier must see the limit in the register that the call uses. */
+		barrier_var(size);
+		if (size <= IDENTITY_CHARS)
+			bpf_probe_read_user(words, size, (void *)(full + py->layout.ascii));
+		for (i = 0; i < IDENTITY_CHARS / 8; i++)
+			h = hash_add(h, words[i]);
+	}
+	return (__u32)(h >> 32) | 1;
 }
 
 __noinline int python_send_code(__u32 index, __u64 code, __u64 t_ns)
@@ -471,26 +512,26 @@ __noinline int python_send_code(__u32 index, __u64 code, __u64 t_ns)
 
 	if (!py || !t)
 		return 0;
-	key.code = code;
-	key.file = python_word(code + py->layout.file);
+	call.file = python_word(code + py->layout.file);
 	/* co_name follows co_filename in all versions. */
 	name = python_word(code + py->layout.file + 8);
-	if (!key.file || !name)
+	if (!call.file || !name)
 		return 0;
-	key.identity = function_identity(py, code, name);
+	key.code = code;
+	key.number = function_number(py, code, call.file, name);
 	key.tgid = t->tgid;
 	key.inc = py->inc;
-	if (bpf_map_lookup_elem(&python_sent, &key) || !events_have_room())
-		return 0;
+	if (bpf_map_lookup_elem(&python_sent, &key) || !events_have_room() || !is_code(code))
+		return (int)key.number;
 	call.tgid = t->tgid;
 	call.tid = t->tid;
 	call.inc = py->inc;
 	call.t_ns = t_ns;
 	call.code = code;
-	call.file = key.file;
+	call.label = key.number;
 	if (!site_send(py, &call))
 		bpf_map_update_elem(&python_sent, &key, &sent, BPF_ANY);
-	return 0;
+	return (int)key.number;
 }
 
 /* Set the label of the call site in t->python. Return 1, or 0 if there was no room. */
@@ -506,7 +547,7 @@ __noinline int python_site_label(__u32 index)
 	if (!py || !t)
 		return 0;
 	key.file = t->python.code;
-	key.name = function_identity(py, t->python.code, t->python.name);
+	key.name = function_number(py, t->python.code, t->python.file, t->python.name);
 	key.tgid = t->tgid;
 	key.inc = py->inc;
 	key.line = t->python.at;
@@ -631,16 +672,6 @@ static __always_inline __u64 attributes(const struct sbt_python *py, __u64 objec
 		/* The values are valid if the fourth byte is 1. */
 		return python_word(at) >> 24 & 1 ? at + 8 : 0;
 	}
-}
-
-/* Return whether the object's type has this name of @len bytes, with its final 0; at most 8. */
-static __always_inline bool has_type(__u64 object, const char name[8], __u32 len)
-{
-	__u64 at = python_word(python_word(object + SBT_PYTHON_TYPE) + SBT_PYTHON_TYPE_NAME);
-	__u64 text = 0;
-
-	bpf_probe_read_user(&text, len, (void *)at);
-	return text == *(const __u64 *)name;
 }
 
 /* Return the value of an int of one digit, or 0. */
@@ -830,11 +861,6 @@ __noinline int python_look(__u32 index, __u32 tid)
 
 /* Above the innermost Python function there are at most two frames that execute no Python code. */
 #define PLACE_FRAMES 3
-
-static __always_inline bool is_code(__u64 object)
-{
-	return has_type(object, "code\0\0\0", 5);
-}
 
 /*
  * Set the code object and the label of the function that a thread with this state executes. The

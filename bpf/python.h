@@ -68,9 +68,10 @@ static __always_inline bool python_is_c_frame(const struct sbt_python *py, __u64
 extern int python_own_state(__u32 index);
 
 /*
- * Send the function with code object @code, which the current thread executes, to user space, if
- * that has not been done yet and there is room. The thread has slot @index. @t_ns: the record's
- * place in the order of time. Defined in python.bpf.c.
+ * Return the number of the function with code object @code (sbt_python_at.function), which the
+ * current thread executes; 0: unknown. If the function has not been sent to user space yet and
+ * there is room, send it. The thread has slot @index. @t_ns: the time in the record. Defined in
+ * python.bpf.c.
  */
 extern int python_send_code(__u32 index, __u64 code, __u64 t_ns);
 

@@ -60,13 +60,12 @@ static __noinline int sample_python(__u32 index, const struct sbt_python *py,
 	for (i = 0; i < SBT_SAMPLE_PYTHON && frame; i++) {
 		code = python_word(frame + py->layout.code);
 		s->python[i].at = python_frame_at(py, code, frame);
-		s->python[i].pad = 0;
 		/* A C frame executes no Python code. */
 		if (python_is_c_frame(py, frame))
 			code = 0;
 		s->python[i].code = code;
-		if (code)
-			python_send_code(index, code, s->callers.head.depart_ns - 1);
+		s->python[i].function =
+			code ? (__u32)python_send_code(index, code, s->callers.head.arrive_ns) : 0;
 		frame = python_word(frame + py->layout.back);
 	}
 	s->npython = i;

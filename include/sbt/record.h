@@ -142,7 +142,7 @@ enum sbt_record_type {
 	 */
 	SBT_REC_SAMPLE = 21,
 	SBT_REC_PYTHON = 22, /* struct sbt_python_site */
-	/* struct sbt_python_site: a function that the next samples have, without a call in it */
+	/* struct sbt_python_site: a function that samples have (sbt_python_at.function) */
 	SBT_REC_PYTHON_CODE = 23,
 };
 
@@ -477,7 +477,11 @@ struct sbt_callers {
 struct sbt_python_at {
 	__u64 code; /* address of the code object; 0: a C function */
 	__u32 at; /* distance of the instruction from the first one in bytes */
-	__u32 pad;
+	/*
+	 * number by which this function differs from others that were at its address, as in
+	 * SBT_REC_PYTHON_CODE; 0: unknown
+	 */
+	__u32 function;
 };
 
 /* A sample of a thread on a CPU. */
@@ -621,9 +625,9 @@ struct sbt_python_text {
 
 /*
  * SBT_REC_PYTHON: the call by which Python code waits at an object, or wakes the threads that wait
- * there. It is sent once, before the first crossing with this label. SBT_REC_PYTHON_CODE: a
- * function in a sample. It is sent once, before the sample, if there is room; `label`, `at` and
- * `what` are 0.
+ * there. It is sent before the first crossing with this label. SBT_REC_PYTHON_CODE: a function in
+ * samples. It is sent at about the time of the first such sample if there is room, and sometimes
+ * again. `label` is the function's number; `at` and `what` are 0.
  */
 struct sbt_python_site {
 	struct sbt_event event;

@@ -204,12 +204,12 @@ struct sbt_python_code {
 	__u32 pad;
 };
 
-/* Key of `python_sent`. The next function that a program makes may have the same addresses. */
+/* Key of `python_sent`. */
 struct sbt_python_function {
-	__u64 code, file;
-	__u64 identity; /* of the name and the first line */
-	__u32 tgid;
-	__u32 inc; /* incarnation of the process */
+	__u64 code;
+	__u32 number; /* sbt_python_at.function */
+	__u32 tgid, inc; /* the process, and its incarnation */
+	__u32 pad;
 };
 
 struct sbt_python_part {
@@ -324,7 +324,8 @@ struct sbt_thread {
  * at an address.
  */
 struct sbt_label_key {
-	__u64 file, name; /* addresses of the two texts */
+	__u64 file,
+		name; /* addresses of the two texts; Python: code object, number of the function */
 	__u32 tgid, inc, line, loop;
 	char text[32];
 };

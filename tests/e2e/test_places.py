@@ -205,37 +205,46 @@ def test_python_that_ends_early(t):
 
 # Each function is made, called once and freed, so that the next one may have its address.
 IN_TURN = """
-import threading, time
+import sys, threading, time
 barrier = threading.Barrier(2)
-CODE = '''
-def part_%02d(seconds):
-    end = time.thread_time() + seconds
-    x = 0
-    while time.thread_time() < end:
-        for i in range(500): x += i
-'''
+code, n = sys.argv[1], int(sys.argv[2])
 def run(i):
     for k in range(20):
         if i:
             names = {"time": time}
-            exec(compile(CODE % k, "made.py", "exec"), names)
-            names.pop("part_%02d" % k)(0.03)
+            exec(compile(code % (k % n), "made.py", "exec"), names)
+            names.pop("part")(0.03)
         barrier.wait()
 threads = [threading.Thread(target=run, args=(i,)) for i in range(2)]
 [t.start() for t in threads]
 [t.join() for t in threads]
 """
+# One function of each name; names that come back; methods that differ in their class only.
+BODY = """(seconds):
+    end = time.thread_time() + seconds
+    x = 0
+    while time.thread_time() < end:
+        for i in range(500): x += i
+"""
+MADE = [("def part_%02d" + BODY + "part = [f for n, f in globals().items() if n.startswith('part_')][0]\n"
+         "[globals().pop(n) for n in list(globals()) if n.startswith('part_')]\n", 20, "part_%02d"),
+        ("class Part_%02d:\n  def work" + BODY.replace("\n", "\n  ") + "\npart = [c.work for n, c in globals().items()"
+         " if n.startswith('Part_')][0]\n[globals().pop(n) for n in list(globals()) if n.startswith('Part_')]\n", 20,
+         "Part_%02d.work")]
+MADE += [(code, 3, name) for code, _, name in MADE]
 
 
 def test_python_functions_in_turn(t):
     """A function that is gone does not get the time of one that was made at its address."""
-    parts = {}
-    for frames, n in folded_python(t, IN_TURN):
-        for name in [f for f in frames if f.startswith("part_")]:
-            parts[name] = parts.get(name, 0) + n
-    check_equal("functions", sorted(parts), [f"part_{k:02d}" for k in range(20)])
-    for name, n in parts.items():
-        check_between(name, n, 15e6, 60e6)
+    for code, n, name in MADE:
+        parts = {}
+        for frames, ns in folded_python(t, IN_TURN, code, str(n)):
+            for part in [f for f in frames if f.lower().startswith("part_")]:
+                parts[part] = parts.get(part, 0) + ns
+        calls = {name % k: len(range(k, 20, n)) for k in range(n)}
+        check_equal("functions", sorted(parts), sorted(calls))
+        for part, ns in parts.items():
+            check_between(f"{part}, called {calls[part]} times", ns / calls[part], 18e6, 60e6)
 
 
 def function_name(symbol):

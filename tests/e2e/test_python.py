@@ -228,26 +228,27 @@ threads = [threading.Thread(target=run, args=(i,)) for i in range(2)]
 
 
 def test_functions_in_turn(t):
-    """A function that was made at the address of one that is gone has its own name."""
+    """A function that was made at the address of one that is gone has its own name, also if only its class differs."""
     source = script(t, """
-import threading, time
+import sys, threading, time
 barrier = threading.Barrier(2)
-CODE = '''
-def wait_%02d():
-    time.sleep(%f)
-    barrier.wait()
-'''
+code, name = sys.argv[1:3]
 def run(i):
     for k in range(12):
         names = {"barrier": barrier, "time": time}
-        exec(compile(CODE % (k, 0.002 * (i + 1)), "made.py", "exec"), names)
-        names.pop(f"wait_{k:02d}")()
+        exec(compile(code % (k, 0.002 * (i + 1)), "made.py", "exec"), names)
+        made = names.pop(name % k)
+        (made if name.islower() else made.wait)()
+        del made
 threads = [threading.Thread(target=run, args=(i,)) for i in range(2)]
 [t.start() for t in threads]
 [t.join() for t in threads]
 """)
-    check_equal("functions", sorted(b["function"] for b in t.trace([SYSTEM, source]).barriers()),
-                [f"wait_{k:02d}" for k in range(12)])
+    for code, name, function in (("def wait_%02d():\n    time.sleep(%f)\n    barrier.wait()\n", "wait_%02d", "wait_%02d"),
+                                 ("class C_%02d:\n  def wait():\n    time.sleep(%f)\n    barrier.wait()\n", "C_%02d",
+                                  "C_%02d.wait")):
+        barriers = t.trace([SYSTEM, source, code, name]).barriers()
+        check_equal("functions", sorted(b["function"] for b in barriers), [function % k for k in range(12)])
 
 
 def test_many(t):

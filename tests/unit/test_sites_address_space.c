@@ -482,11 +482,13 @@ static void test_see_code(void **state)
  * A record of a Python 3.11 function with one instruction in each of its first two lines.
  * @sent: how many bytes of the line table are in the record.
  */
-static struct sbt_python_site python_function(const char *name, uint32_t first_line, uint32_t sent)
+static struct sbt_python_site python_function(const char *name, uint32_t number,
+					      uint32_t first_line, uint32_t sent)
 {
 	/* without columns, one instruction, distance from the line before (twice the number) */
 	static const uint8_t lines[] = { 0xe8, 0, 0xe8, 2 };
 	struct sbt_python_site f = { .code = 0x1000,
+				     .label = number,
 				     .lines_size = sizeof(lines),
 				     .first_line = first_line,
 				     .lines_len = sent,
@@ -500,50 +502,71 @@ static struct sbt_python_site python_function(const char *name, uint32_t first_l
 	return f;
 }
 
-static const struct site_frame *python_frame_of(const struct world *w, uint32_t at)
+static uint32_t python_position(const struct world *w, uint32_t number, uint32_t at)
 {
-	uint32_t site = address_space_python_code(w->spaces, w->space, 0x1000, at);
+	return address_space_python_code(
+		w->spaces, w->space,
+		&(struct sbt_python_at){ .code = 0x1000, .at = at, .function = number });
+}
+
+static void check_python(const struct world *w, uint32_t number, uint32_t at, const char *function,
+			 uint32_t line)
+{
+	uint32_t site = python_position(w, number, at);
 	const struct site_name *name;
 
 	assert_int_not_equal(site, ADDRESS_SPACE_SITE_NONE);
 	name = address_spaces_site(w->spaces, site);
 	assert_int_equal(name->nframes, 1);
-	assert_string_equal(name->frames[0].file, "a.py");
-	return &name->frames[0];
+	assert_string_equal(name->frames[0].function ? name->frames[0].function : "", function);
+	assert_int_equal(name->frames[0].line, line);
 }
 
-static void add_python_function(const struct world *w, const struct sbt_python_site *f)
+static void keep_python(const struct world *w, struct sbt_python_site f)
 {
-	assert_int_equal(address_space_python_function(w->spaces, w->space, f), 0);
+	assert_int_equal(address_space_python_function(w->spaces, w->space, &f), 0);
 }
 
 /* Functions of Python are known by what the kernel sent, whatever the process does later. */
 static void test_python_functions(void **state)
 {
 	struct world w = world_new(*state);
-	struct sbt_python_site f = python_function("f", 10, 4), g = python_function("g", 20, 4),
-			       cut = python_function("cut", 30, 2),
-			       wrong = python_function("wrong", 40, UINT32_MAX);
+	struct sbt_python_site f;
 
 	/* Nothing was sent, and the process has no Python interpreter. */
-	assert_int_equal(address_space_python_code(w.spaces, w.space, 0x1000, 0),
-			 ADDRESS_SPACE_SITE_NONE);
-	add_python_function(&w, &f);
-	assert_string_equal(python_frame_of(&w, 0)->function, "f");
-	assert_int_equal(python_frame_of(&w, 0)->line, 10);
-	assert_int_equal(python_frame_of(&w, 2)->line, 11);
-	assert_int_equal(python_frame_of(&w, 2)->declared, 10);
-	/* Another function gets the address. */
-	add_python_function(&w, &g);
-	assert_string_equal(python_frame_of(&w, 2)->function, "g");
-	assert_int_equal(python_frame_of(&w, 2)->line, 21);
+	assert_int_equal(python_position(&w, 1, 0), ADDRESS_SPACE_SITE_NONE);
+	keep_python(&w, python_function("f", 1, 10, 4));
+	check_python(&w, 1, 0, "f", 10);
+	check_python(&w, 1, 2, "f", 11);
+	/* Others get the address. Samples of the first one may still follow. */
+	keep_python(&w, python_function("g", 2, 20, 4));
+	check_python(&w, 2, 2, "g", 21);
+	check_python(&w, 1, 2, "f", 11);
+	keep_python(&w, python_function("f", 1, 10, 4));
+	check_python(&w, 1, 0, "f", 10);
+	assert_int_equal(python_position(&w, 3, 0), ADDRESS_SPACE_SITE_NONE);
 	/* Without the whole line table, which this process does not have, no line is known. */
-	add_python_function(&w, &cut);
-	assert_string_equal(python_frame_of(&w, 0)->function, "cut");
-	assert_int_equal(python_frame_of(&w, 0)->line, 0);
-	add_python_function(&w, &wrong);
-	assert_string_equal(python_frame_of(&w, 0)->function, "wrong");
-	assert_int_equal(python_frame_of(&w, 0)->line, 0);
+	keep_python(&w, python_function("cut", 4, 30, 2));
+	check_python(&w, 4, 0, "cut", 0);
+	keep_python(&w, python_function("wrong", 5, 40, UINT32_MAX));
+	check_python(&w, 5, 0, "wrong", 0);
+	/* Texts that cannot be right. */
+	f = python_function("wide", 6, 50, 4);
+	f.name.n = UINT32_MAX;
+	keep_python(&w, f);
+	check_python(&w, 6, 0, "", 50);
+	f = python_function("thin", 7, 60, 4);
+	f.name.width = 0;
+	keep_python(&w, f);
+	check_python(&w, 7, 0, "", 60);
+	/* What could not be read is not kept: perhaps the process can be read later. */
+	f = python_function("", 8, 70, 4);
+	keep_python(&w, f);
+	assert_int_equal(python_position(&w, 8, 0), ADDRESS_SPACE_SITE_NONE);
+	/* A process that gets the same number later has functions of its own. */
+	address_spaces_forget(w.spaces, w.space->tgid, w.space->inc);
+	w.space = address_space_get(w.spaces, (uint32_t)getpid(), 2);
+	assert_int_equal(python_position(&w, 1, 0), ADDRESS_SPACE_SITE_NONE);
 	world_free(&w);
 }
 

@@ -354,10 +354,28 @@ static int ingest_until(struct capture *c, uint64_t until_ns)
 	return err;
 }
 
+/*
+ * Keep a function of Python. Its number says which samples have it, so this can be done before
+ * earlier records are processed.
+ */
+static int keep_python_function(struct capture *c, const struct sbt_event *event)
+{
+	struct address_space *space = address_space_get(c->spaces, event->tgid, event->inc);
+
+	return space ? address_space_python_function(c->spaces, space,
+						     (const struct sbt_python_site *)event)
+		     : -ENOMEM;
+}
+
 static void on_event(void *ctx, const struct sbt_event *event)
 {
 	struct capture *c = ctx;
 
+	if (event->type == SBT_REC_PYTHON_CODE) {
+		if (!c->error)
+			c->error = keep_python_function(c, event);
+		return;
+	}
 	/*
 	 * Handling one event may take so long that the processes of later events exit in the
 	 * meantime. So first read the data of these processes that would be lost.

@@ -612,14 +612,6 @@ static int feed_python_site(struct feed *f, const struct sbt_python_site *python
 	return hash_put(&f->labels, python->label, site);
 }
 
-static int feed_python_function(struct feed *f, const struct sbt_python_site *python)
-{
-	struct address_space *space =
-		address_space_get(f->spaces, python->event.tgid, python->event.inc);
-
-	return space ? address_space_python_function(f->spaces, space, python) : -ENOMEM;
-}
-
 /*
  * Feed a new thread. A thread that was found at its first crossing began earlier than the crossing
  * (start_ns). A thread that began before tracing is added from the start of tracing, because with
@@ -704,8 +696,6 @@ static int feed_event(struct feed *f, const struct sbt_event *e)
 		return feed_label(f, (const struct sbt_label *)e);
 	case SBT_REC_PYTHON:
 		return feed_python_site(f, (const struct sbt_python_site *)e);
-	case SBT_REC_PYTHON_CODE:
-		return feed_python_function(f, (const struct sbt_python_site *)e);
 	case SBT_REC_EXIT:
 		if (!e->crossings && e->t_ns > e->start_ns)
 			spin_suspects_note(&f->spin_suspects, e->tgid, e->tid,

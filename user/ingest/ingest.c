@@ -586,11 +586,13 @@ static int take_record(struct ingest *p, const struct stream_record *record)
 		return take_callers(p, (const void *)record->crossing);
 	if (record->crossing && record->crossing->type == SBT_REC_SAMPLE)
 		return p->samples ? take_sample(p, (const void *)record->crossing) : 0;
+	/* It was handled when it was shown. */
+	if (record->event && record->event->type == SBT_REC_PYTHON_CODE)
+		return 0;
 	if (!p->discover)
 		return feed_at_once(p, record);
-	/* They only name sites. Candidates and samples need them even while others wait. */
-	if (record->event &&
-	    (record->event->type == SBT_REC_PYTHON || record->event->type == SBT_REC_PYTHON_CODE))
+	/* It only names a site. Candidates need it while others are undecided, too. */
+	if (record->event && record->event->type == SBT_REC_PYTHON)
 		return feed_record(p->feed, record);
 	if (record->event) {
 		consider_end(p, record->event);

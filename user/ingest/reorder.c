@@ -61,7 +61,6 @@ static size_t event_size(const struct sbt_event *e)
 	case SBT_REC_LABEL:
 		return sizeof(struct sbt_label);
 	case SBT_REC_PYTHON:
-	case SBT_REC_PYTHON_CODE:
 		return sizeof(struct sbt_python_site);
 	default:
 		return sizeof(*e);

@@ -137,8 +137,7 @@ static uint32_t sites_of(struct stack_samples *s, struct address_space *space,
 		/* A frame without code is one of a C function. */
 		if (!sample->python[i].code)
 			continue;
-		site = address_space_python_code(s->spaces, space, sample->python[i].code,
-						 sample->python[i].at);
+		site = address_space_python_code(s->spaces, space, &sample->python[i]);
 		/* The time of a function that cannot be read, or is gone, is not its caller's. */
 		if (site == ADDRESS_SPACE_SITE_NONE)
 			return innermost ? n : 0;

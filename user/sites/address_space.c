@@ -88,8 +88,9 @@ static void nothing(void *p)
 	(void)p;
 }
 
-static void address_space_free(struct address_space *space)
+static void address_space_free(struct address_spaces *s, struct address_space *space)
 {
+	python_functions_free(s, space);
 	maps_free(&space->maps);
 	maps_free(&space->looked);
 	free(space);
@@ -107,7 +108,7 @@ void address_spaces_free(struct address_spaces *s)
 	tdestroy(s->object_tree, object_free);
 	tdestroy(s->text_tree, free);
 	for (i = 0; i < s->nspaces; i++)
-		address_space_free(s->spaces[i]);
+		address_space_free(s, s->spaces[i]);
 	free(s->spaces);
 	free(s);
 }
@@ -154,7 +155,7 @@ void address_spaces_forget(struct address_spaces *s, uint32_t tgid, uint32_t inc
 	for (i = 0; s->spaces[i] != space; i++)
 		;
 	s->spaces[i] = s->spaces[--s->nspaces];
-	address_space_free(space);
+	address_space_free(s, space);
 }
 
 /*

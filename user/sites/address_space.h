@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "sbt/python.h"
 #include "sites/family.h"
 #include "sites/module.h"
@@ -111,6 +112,8 @@ struct address_space {
 	const struct module *python;
 	struct sbt_python_layout python_layout; /* valid if there is one */
 	uint64_t python_runtime; /* address of its _PyRuntime; the same */
+	/* what address_space_python_function() keeps */
+	struct hash python_functions;
 };
 
 /* What follows from the files that a process has mapped. */
@@ -271,18 +274,18 @@ uint32_t address_space_python_label(const struct address_spaces *spaces, uint32_
 uint32_t address_space_label_site(struct address_spaces *spaces, struct address_space *space,
 				  const struct sbt_label *label);
 /*
- * Keep a Python function that samples of the process will have (SBT_REC_PYTHON_CODE). It replaces
- * the one that was at its address. Return 0 or -ENOMEM.
+ * Keep a Python function that samples of the process may have (SBT_REC_PYTHON_CODE), until the
+ * process is forgotten. Nothing is kept if its texts are missing or too many functions are kept.
+ * Return 0 or -ENOMEM.
  */
-int address_space_python_function(struct address_spaces *spaces, const struct address_space *space,
+int address_space_python_function(struct address_spaces *spaces, struct address_space *space,
 				  const struct sbt_python_site *function);
 /*
- * Return the site of a position in a Python function that a thread of the process executed (struct
- * sbt_python_at), or ADDRESS_SPACE_SITE_NONE if the function was not sent and cannot be read, or
- * when out of memory.
+ * Return the site of a position in a Python function that a thread of the process executed, or
+ * ADDRESS_SPACE_SITE_NONE if the function is not kept and cannot be read, or when out of memory.
  */
 uint32_t address_space_python_code(struct address_spaces *spaces, const struct address_space *space,
-				   uint64_t code, uint32_t at);
+				   const struct sbt_python_at *python);
 /*
  * Find the Python interpreter that the process runs: space->python. Return its minor number, or 0
  * if there is none, or if it is not a supported one.

@@ -41,11 +41,8 @@ struct address_spaces {
 	void *object_tree;
 	void *text_tree; /* the texts that address_spaces_keep() returned */
 	struct address_space_note *notes; /* notes of all address spaces */
-	struct hash python_codes; /* process, code object, its number and instruction -> site */
-	/* process and code object -> struct python_function (address_space_python_function()) */
-	struct hash python_functions;
-	size_t python_functions_size; /* bytes */
-	uint32_t python_functions_sent; /* number of those that were sent so far */
+	struct hash python_codes; /* process and struct sbt_python_at -> site */
+	size_t python_functions_size; /* bytes of address_space.python_functions of all spaces */
 	struct hash python_labels; /* sbt_python_site.label -> site */
 	bool tasks_unseen; /* see address_spaces_tasks_unseen() */
 };
@@ -61,6 +58,7 @@ uint32_t site_get(struct address_spaces *s, const struct site *key);
 /* Return a copy of a text that belongs to a struct site_frame, or NULL for "". */
 const char *site_text(const char *text);
 void python_sites_free(struct address_spaces *s);
+void python_functions_free(struct address_spaces *s, struct address_space *space);
 /* Free all call sites with their names. */
 void sites_free(struct address_spaces *s);
 void address_space_notes_free(struct address_spaces *s);

@@ -9,23 +9,28 @@
 #include "sites/address_space_internal.h"
 #include "symbols/python.h"
 
+/* A line table: the bytes of it that were sent. */
+struct python_lines {
+	const uint8_t *bytes;
+	uint64_t at; /* address of the table in the process */
+	uint64_t size;
+	uint32_t len; /* number of `bytes` */
+	uint32_t first_line;
+	uint8_t minor;
+};
+
 /*
  * A function as the kernel sent it. The process may have ended, or may have freed the function,
  * when its samples are handled.
  */
 struct python_function {
-	uint32_t number; /* differs from all other functions */
-	uint32_t first_line;
-	uint64_t lines_at; /* address of its line table in the process */
-	uint64_t lines_size; /* bytes of the table */
-	uint32_t lines_len; /* number of them that are in `lines` */
-	uint8_t minor;
+	struct python_lines table;
 	uint32_t size; /* bytes of this struct */
-	const char *file, *name; /* in `lines` */
-	uint8_t lines[]; /* the table, then the texts */
+	const char *file, *name; /* in `bytes` */
+	uint8_t bytes[]; /* what was sent of the line table, then the texts */
 };
 
-/* Functions with more than this many bytes in all are not kept: their process is read. */
+/* While functions have this many bytes in all, no more are kept: their process is read. */
 #define PYTHON_FUNCTIONS_MOST (64u << 20)
 /* Maximum number of positions with a known site; then all are looked up again. */
 #define PYTHON_POSITIONS_MOST (1u << 20)
@@ -38,16 +43,6 @@ static const char *const python_waits[SBT_PYTHON_WHATS] = {
 	[SBT_PYTHON_FUTURES] = "concurrent.futures.wait",
 	[SBT_PYTHON_POOL] = "multiprocessing.Pool",
 	[SBT_PYTHON_CONDITION] = "Condition.wait",
-};
-
-/* A line table: the bytes of it that were sent. */
-struct python_lines {
-	const uint8_t *bytes;
-	uint64_t at; /* address of the table in the process */
-	uint64_t size;
-	uint32_t len; /* number of `bytes` */
-	uint32_t first_line;
-	uint8_t minor;
 };
 
 /*
@@ -86,6 +81,19 @@ static void python_site_text(const struct sbt_python_text *text, const uint8_t *
 		     text->n <= nchars / text->width;
 
 	python_text(chars, sound ? text->n : 0, sound ? text->width : 1, out, size);
+}
+
+/* The texts of a record, as untrusted UTF-8. */
+struct python_texts {
+	char file[4 * SBT_PYTHON_FILE_LEN], name[4 * SBT_PYTHON_NAME_LEN];
+};
+
+static void python_texts(const struct sbt_python_site *python, struct python_texts *out)
+{
+	python_site_text(&python->file, python->file_chars, sizeof(python->file_chars), out->file,
+			 sizeof(out->file));
+	python_site_text(&python->name, python->name_chars, sizeof(python->name_chars), out->name,
+			 sizeof(out->name));
 }
 
 /* A program can make code without end: from so many sites on, new ones are one site together. */
@@ -150,17 +158,14 @@ uint32_t address_space_python_site(struct address_spaces *s, const struct addres
 				      .len = python->lines_len,
 				      .first_line = python->first_line,
 				      .minor = python->minor };
-	char file[4 * SBT_PYTHON_FILE_LEN], name[4 * SBT_PYTHON_NAME_LEN];
+	struct python_texts texts;
 	struct python_position at;
 	uint32_t id;
 
-	python_site_text(&python->file, python->file_chars, sizeof(python->file_chars), file,
-			 sizeof(file));
-	python_site_text(&python->name, python->name_chars, sizeof(python->name_chars), name,
-			 sizeof(name));
+	python_texts(python, &texts);
 	at = (struct python_position){
-		.file = file,
-		.function = name,
+		.file = texts.file,
+		.function = texts.name,
 		.through = python->what < SBT_PYTHON_WHATS ? python_waits[python->what] : NULL,
 		.line = python_line_at(space, &table, python->at),
 		.declared = python->first_line,
@@ -179,76 +184,54 @@ uint32_t address_space_python_label(const struct address_spaces *s, uint32_t lab
 	return hash_get(&s->python_labels, label, &id) ? (uint32_t)id : ADDRESS_SPACE_SITE_NONE;
 }
 
-/* Return the key of a function of the process in `python_functions`. */
-static uint64_t function_key(const struct address_space *space, uint64_t code)
+static uint64_t function_key(uint64_t code, uint32_t number)
 {
-	return hash_mix(code ^ hash_mix((uint64_t)space->inc << 32 | space->tgid));
+	return hash_mix(code ^ hash_mix(number));
 }
 
-static bool is_same_function(const struct python_function *a, const struct python_function *b)
-{
-	return a->size == b->size && a->first_line == b->first_line && a->minor == b->minor &&
-	       a->lines_at == b->lines_at && a->lines_size == b->lines_size &&
-	       a->lines_len == b->lines_len && !memcmp(a->lines, b->lines, a->size - sizeof(*a));
-}
-
-static void function_forget(struct address_spaces *s, uint64_t key, struct python_function *f)
-{
-	hash_del(&s->python_functions, key);
-	s->python_functions_size -= f->size;
-	free(f);
-}
-
-/* Return a copy of what was sent, or NULL when out of memory. It has no number. */
+/* Return a copy of what was sent, or NULL when out of memory. */
 static struct python_function *function_new(const struct sbt_python_site *python)
 {
-	char file[4 * SBT_PYTHON_FILE_LEN], name[4 * SBT_PYTHON_NAME_LEN];
 	uint32_t len = python->lines_len <= sizeof(python->lines) ? python->lines_len : 0;
+	struct python_texts texts;
 	struct python_function *f;
 	size_t size;
 
-	python_site_text(&python->file, python->file_chars, sizeof(python->file_chars), file,
-			 sizeof(file));
-	python_site_text(&python->name, python->name_chars, sizeof(python->name_chars), name,
-			 sizeof(name));
-	size = sizeof(*f) + len + strlen(file) + strlen(name) + 2;
+	python_texts(python, &texts);
+	size = sizeof(*f) + len + strlen(texts.file) + strlen(texts.name) + 2;
 	f = calloc(1, size);
 	if (!f)
 		return NULL;
 	f->size = (uint32_t)size;
-	f->first_line = python->first_line;
-	f->lines_at = python->lines_at;
-	f->lines_size = python->lines_size;
-	f->lines_len = len;
-	f->minor = python->minor;
-	memcpy(f->lines, python->lines, len);
-	f->file = strcpy((char *)f->lines + len, file);
-	f->name = strcpy((char *)f->lines + len + strlen(file) + 1, name);
+	f->table = (struct python_lines){ .bytes = f->bytes,
+					  .at = python->lines_at,
+					  .size = python->lines_size,
+					  .len = len,
+					  .first_line = python->first_line,
+					  .minor = python->minor };
+	memcpy(f->bytes, python->lines, len);
+	f->file = strcpy((char *)f->bytes + len, texts.file);
+	f->name = strcpy((char *)f->bytes + len + strlen(texts.file) + 1, texts.name);
 	return f;
 }
 
-int address_space_python_function(struct address_spaces *s, const struct address_space *space,
+int address_space_python_function(struct address_spaces *s, struct address_space *space,
 				  const struct sbt_python_site *python)
 {
-	uint64_t key = function_key(space, python->code);
-	struct python_function *f = function_new(python);
-	struct python_function *old = hash_get_ptr(&s->python_functions, key);
+	uint64_t key = function_key(python->code, python->label);
+	struct python_function *f;
 
+	/* Memory that was not resident could not be sent, but it may be possible to read it. */
+	if (!python->name.n || !python->file.n || !python->lines_size)
+		return 0;
+	/* The kernel may forget that it has sent a function. */
+	if (hash_get_ptr(&space->python_functions, key) ||
+	    s->python_functions_size >= PYTHON_FUNCTIONS_MOST)
+		return 0;
+	f = function_new(python);
 	if (!f)
 		return -ENOMEM;
-	/* The kernel may forget that it has sent a function. */
-	if (old && is_same_function(old, f)) {
-		free(f);
-		return 0;
-	}
-	if (old)
-		function_forget(s, key, old);
-	if (s->python_functions_size + f->size > PYTHON_FUNCTIONS_MOST) {
-		free(f);
-		return 0;
-	}
-	f->number = ++s->python_functions_sent;
-	if (hash_put_ptr(&s->python_functions, key, f)) {
+	if (hash_put_ptr(&space->python_functions, key, f)) {
 		free(f);
 		return -ENOMEM;
 	}
@@ -256,22 +239,27 @@ int address_space_python_function(struct address_spaces *s, const struct address
 	return 0;
 }
 
+void python_functions_free(struct address_spaces *s, struct address_space *space)
+{
+	struct hash_entry zero;
+	const struct hash_entry *e;
+	size_t pos = 0;
+
+	while ((e = hash_next(&space->python_functions, &pos, &zero)))
+		s->python_functions_size -=
+			((const struct python_function *)(uintptr_t)e->value)->size;
+	hash_free_ptrs(&space->python_functions);
+}
+
 /* Return the site of a position in a function that the kernel sent. */
 static uint32_t sent_site(struct address_spaces *s, const struct address_space *space,
 			  const struct python_function *f, uint32_t at)
 {
-	struct python_lines table = { .bytes = f->lines,
-				      .at = f->lines_at,
-				      .size = f->lines_size,
-				      .len = f->lines_len,
-				      .first_line = f->first_line,
-				      .minor = f->minor };
-
 	return python_site(s, space,
 			   &(struct python_position){ .file = f->file,
 						      .function = f->name,
-						      .line = python_line_at(space, &table, at),
-						      .declared = f->first_line });
+						      .line = python_line_at(space, &f->table, at),
+						      .declared = f->table.first_line });
 }
 
 /* Return the site of a position in a function that was not sent, and is read from the process. */
@@ -292,16 +280,17 @@ static uint32_t read_site(struct address_spaces *s, const struct address_space *
 }
 
 uint32_t address_space_python_code(struct address_spaces *s, const struct address_space *space,
-				   uint64_t code, uint32_t at)
+				   const struct sbt_python_at *python)
 {
-	uint64_t key = function_key(space, code), known;
-	const struct python_function *f = hash_get_ptr(&s->python_functions, key);
+	uint64_t function = function_key(python->code, python->function), known;
+	uint64_t key = hash_mix(function ^ hash_mix((uint64_t)space->inc << 32 | python->at));
+	const struct python_function *f = hash_get_ptr(&space->python_functions, function);
 	uint32_t id;
 
-	key = hash_mix(key ^ hash_mix((uint64_t)(f ? f->number : 0) << 32 | at));
+	key ^= space->tgid;
 	if (hash_get(&s->python_codes, key, &known))
 		return (uint32_t)known;
-	id = f ? sent_site(s, space, f, at) : read_site(s, space, code, at);
+	id = f ? sent_site(s, space, f, python->at) : read_site(s, space, python->code, python->at);
 	/* Programs that make functions without end have new positions without end. */
 	if (hash_count(&s->python_codes) >= PYTHON_POSITIONS_MOST)
 		hash_free(&s->python_codes);
@@ -315,7 +304,6 @@ void python_sites_free(struct address_spaces *s)
 {
 	hash_free(&s->python_codes);
 	hash_free(&s->python_labels);
-	hash_free_ptrs(&s->python_functions);
 }
 
 uint32_t address_space_find_python(struct address_spaces *s, struct address_space *space)
