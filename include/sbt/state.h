@@ -321,11 +321,10 @@ struct sbt_thread {
 
 /*
  * A named location in a program. The key includes the text, because the program may change the text
- * at an address.
+ * at an address. In Python code: the code object and the number of the function.
  */
 struct sbt_label_key {
-	__u64 file,
-		name; /* addresses of the two texts; Python: code object, number of the function */
+	__u64 file, name; /* addresses of the two texts */
 	__u32 tgid, inc, line, loop;
 	char text[32];
 };
