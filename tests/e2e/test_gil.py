@@ -88,7 +88,7 @@ def run(i):
             done = k
         elif i == 1:
             while done < k: zlib.crc32(payload)
-            for _ in range(20): zlib.crc32(payload)
+            for _ in range(60): zlib.crc32(payload)
         else:
             nap(0.002)
         barrier.wait()
