@@ -370,6 +370,7 @@ static int keep_python_function(struct capture *c, const struct sbt_event *event
 static void on_event(void *ctx, const struct sbt_event *event)
 {
 	struct capture *c = ctx;
+	uint64_t resumed_ns;
 
 	if (event->type == SBT_REC_PYTHON_CODE) {
 		if (!c->error)
@@ -390,11 +391,12 @@ static void on_event(void *ctx, const struct sbt_event *event)
 		tracker_look(c->tracker, event);
 		c->error = ingest_until(c, event->t_ns);
 	}
-	tracker_event(c->tracker, event);
+	resumed_ns = tracker_event(c->tracker, event);
 	if (!c->error)
 		c->error = hot_event(c->hot, event);
 	if (c->ingest && !c->error)
-		c->error = feed_held(ingest_feed(c->ingest), event, now_ns());
+		c->error = feed_held(ingest_feed(c->ingest), event,
+				     resumed_ns ? resumed_ns : now_ns());
 }
 
 /* Attach probes to new programs and libraries at once, before earlier records are processed. */

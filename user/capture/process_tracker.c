@@ -11,6 +11,7 @@
 
 #include "attach/mappings.h"
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/msg.h"
 #include "base/remark.h"
@@ -553,6 +554,15 @@ void tracker_settled(struct tracker *t, struct address_space *space)
 	attach_flag_process(t->attach, space->tgid, space->inc, 0, SBT_PROC_FRESH);
 }
 
+void tracker_resume(struct tracker *t, const struct sbt_event *event)
+{
+	if (!(event->flags & SBT_EVENT_HELD))
+		return;
+	/* Before the signal: then the process may get the CPU of this thread, and even end. */
+	t->resumed_ns = now_ns();
+	kill((pid_t)event->tgid, SIGCONT);
+}
+
 static void on_changed(struct tracker *t, const struct sbt_event *event)
 {
 	bool held = event->flags & SBT_EVENT_HELD;
@@ -612,8 +622,7 @@ static void on_changed(struct tracker *t, const struct sbt_event *event)
 	/* While the process is stopped, it cannot wait: probes attached now miss no wait. */
 	if (space && (held || tracker_has_multiprocessing(t, space)))
 		tracker_examine_waits(t, space, !held);
-	if (held)
-		kill((pid_t)event->tgid, SIGCONT);
+	tracker_resume(t, event);
 }
 
 static void on_fork(struct tracker *t, const struct sbt_event *event)
@@ -721,8 +730,7 @@ static void on_outlined(struct tracker *t, const struct sbt_event *event)
 			"process %u: the first parallel regions that run the code at 0x%llx are "
 			"incomplete: the process was not stopped while the probe was attached",
 			event->tgid, (unsigned long long)event->function);
-	if (event->flags & SBT_EVENT_HELD)
-		kill((pid_t)event->tgid, SIGCONT);
+	tracker_resume(t, event);
 }
 
 /* Handle a probe's report that the process has tasks. */
@@ -752,10 +760,11 @@ void tracker_look(struct tracker *t, const struct sbt_event *event)
 		address_space_look(t->spaces, space);
 }
 
-void tracker_event(struct tracker *t, const struct sbt_event *event)
+uint64_t tracker_event(struct tracker *t, const struct sbt_event *event)
 {
 	struct address_space *space;
 
+	t->resumed_ns = 0;
 	switch (event->type) {
 	case SBT_REC_FORK:
 		on_fork(t, event);
@@ -812,6 +821,7 @@ void tracker_event(struct tracker *t, const struct sbt_event *event)
 	default:
 		break;
 	}
+	return t->resumed_ns;
 }
 
 void tracker_forget(struct tracker *t, uint32_t tgid, uint32_t inc)

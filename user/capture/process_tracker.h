@@ -55,8 +55,11 @@ void tracker_look(struct tracker *tracker, const struct sbt_event *event);
  * handled.
  */
 void tracker_glance(struct tracker *tracker, const struct sbt_event *event);
-/* Act on an event at once. */
-void tracker_event(struct tracker *tracker, const struct sbt_event *event);
+/*
+ * Act on an event at once. If the process was stopped at the event, return when it was resumed;
+ * else return 0.
+ */
+uint64_t tracker_event(struct tracker *tracker, const struct sbt_event *event);
 /*
  * If @rest is set, pause the probes on condition variables of the process. Otherwise resume them.
  * On return the new probes are attached, and the caller must remove the earlier ones. Return 0,

@@ -417,8 +417,7 @@ void tracker_copied(struct tracker *t, const struct sbt_event *event)
 		hash_put(&t->copied, event->tgid, before);
 	}
 	search_close(&s);
-	if (event->flags & SBT_EVENT_HELD)
-		kill((pid_t)event->tgid, SIGCONT);
+	tracker_resume(t, event);
 }
 
 void tracker_copied_forget(struct tracker *t)

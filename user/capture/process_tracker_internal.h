@@ -65,6 +65,7 @@ struct tracker {
 	uint32_t child; /* process id of COMMAND; until its exec it runs the image of sbt-trace */
 	uint64_t generation;
 	uint64_t closed_ns; /* when unused files were last closed */
+	uint64_t resumed_ns; /* when the process of the present event was resumed; 0: it was not */
 	struct ranks *ranks;
 	struct hash silent_ranks; /* tgid -> struct silent_rank */
 	struct hash runtimes; /* tgid -> struct runtime_process */
@@ -150,6 +151,8 @@ void tracker_count_late(struct tracker *t, uint32_t tgid);
 void tracker_births_free(struct tracker *t);
 
 /* process_tracker_copies.c */
+/* Resume the process if it was stopped at the event. */
+void tracker_resume(struct tracker *t, const struct sbt_event *event);
 /* Handle SBT_REC_COPY: restore the code under copied breakpoints and resume the process. */
 void tracker_copied(struct tracker *t, const struct sbt_event *event);
 /* Forget processes that have ended, because the end of untraced processes is not reported. */
