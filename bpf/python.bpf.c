@@ -397,7 +397,7 @@ static __always_inline void copy_text(const struct sbt_python_layout *l, __u64 a
 }
 
 /* What is sent: a call in a function, or the function as a whole (`label`, `at`, `what`: 0). */
-struct call {
+struct sent {
 	__u32 type; /* enum sbt_record_type */
 	__u32 tgid, tid, inc;
 	__u64 t_ns;
@@ -412,13 +412,13 @@ struct call {
  * Send a function, or a call in it, to user space. Return 0, or -1 if there was no room. The line
  * table is sent too, because the process may have ended when user space wants to know the line.
  */
-static __noinline int site_send(const struct sbt_python *py, const struct call *call)
+static __noinline int site_send(const struct sbt_python *py, const struct sent *sent)
 {
 	struct sbt_python_site *s;
 	__u64 table, name = 0;
 	__u32 size;
 
-	if (!py || !call)
+	if (!py || !sent)
 		return -1;
 	count(events, bpf_get_smp_processor_id());
 	s = bpf_ringbuf_reserve(&events, sizeof(*s), 0);
@@ -427,23 +427,23 @@ static __noinline int site_send(const struct sbt_python *py, const struct call *
 		return -1;
 	}
 	__builtin_memset(&s->event, 0, sizeof(s->event));
-	s->event.t_ns = call->t_ns;
-	s->event.type = call->type;
-	event_task(&s->event, call->tgid, call->tid, call->inc);
-	s->code = call->code;
-	s->label = call->label;
-	s->at = call->at;
+	s->event.t_ns = sent->t_ns;
+	s->event.type = sent->type;
+	event_task(&s->event, sent->tgid, sent->tid, sent->inc);
+	s->code = sent->code;
+	s->label = sent->label;
+	s->at = sent->at;
 	s->minor = py->layout.minor;
-	s->what = call->what;
+	s->what = sent->what;
 	s->pad = 0;
 	s->pad2 = 0;
 	s->first_line = 0;
 	bpf_probe_read_user(&s->first_line, sizeof(s->first_line),
 			    (void *)(s->code + py->layout.first_line));
-	name = python_word(call->code + py->layout.name);
-	copy_text(&py->layout, call->file, &s->file, s->file_chars, sizeof(s->file_chars));
+	name = python_word(sent->code + py->layout.name);
+	copy_text(&py->layout, sent->file, &s->file, s->file_chars, sizeof(s->file_chars));
 	copy_text(&py->layout, name, &s->name, s->name_chars, sizeof(s->name_chars));
-	table = python_word(call->code + py->layout.lines);
+	table = python_word(sent->code + py->layout.lines);
 	s->lines_at = table + SBT_PYTHON_BYTES;
 	s->lines_size = python_word(table + SBT_PYTHON_SIZE);
 	size = s->lines_size < SBT_PYTHON_LINES_LEN ? (__u32)s->lines_size : SBT_PYTHON_LINES_LEN;
@@ -464,7 +464,7 @@ static __always_inline bool events_have_room(void)
 	       bpf_ringbuf_query(&events, BPF_RB_RING_SIZE);
 }
 
-#define IDENTITY_CHARS 32
+#define IDENTITY_BYTES 32
 
 /*
  * Return a number in which a function differs from others that were at its address. A program that
@@ -474,8 +474,9 @@ static __always_inline bool events_have_room(void)
 static __noinline __u32 function_number(const struct sbt_python *py, __u64 code, __u64 file,
 					__u64 name)
 {
-	__u64 words[IDENTITY_CHARS / 8] = {}, full, lines, h = 0;
+	__u64 words[IDENTITY_BYTES / 8] = {}, full, lines, h = 0;
 	__u32 first_line = 0, size, i;
+	struct text text;
 
 	if (!py)
 		return 0;
@@ -487,50 +488,51 @@ static __noinline __u32 function_number(const struct sbt_python *py, __u64 code,
 	h = hash_add(hash_add(h, python_word(name + SBT_PYTHON_TEXT_HASH)), first_line);
 	h = hash_add(hash_add(h, lines), python_word(lines + SBT_PYTHON_SIZE));
 	if (full != name) {
-		size = python_word(full + SBT_PYTHON_SIZE);
-		h = hash_add(hash_add(h, full), size);
-		if (size > IDENTITY_CHARS)
-			size = IDENTITY_CHARS;
+		text_at(&py->layout, full, &text);
+		h = hash_add(hash_add(h, full), text.n);
+		size = text.n * text.width;
+		if (size > IDENTITY_BYTES)
+			size = IDENTITY_BYTES;
 		/* The verifier must see the limit in the register that the call uses. */
 		barrier_var(size);
-		if (size <= IDENTITY_CHARS)
-			bpf_probe_read_user(words, size, (void *)(full + py->layout.ascii));
-		for (i = 0; i < IDENTITY_CHARS / 8; i++)
+		if (size <= IDENTITY_BYTES)
+			bpf_probe_read_user(words, size, (void *)text.chars);
+		for (i = 0; i < IDENTITY_BYTES / 8; i++)
 			h = hash_add(h, words[i]);
 	}
 	return (__u32)(h >> 32) | 1;
 }
 
-__noinline int python_send_code(__u32 index, __u64 code, __u64 t_ns)
+__noinline int python_function(__u32 index, __u64 code, __u64 t_ns)
 {
 	struct sbt_thread *t = bpf_map_lookup_elem(&threads, &index);
 	const struct sbt_python *py = t ? python_of(t) : NULL;
-	struct call call = { .type = SBT_REC_PYTHON_CODE };
+	struct sent sent = { .type = SBT_REC_PYTHON_CODE };
 	struct sbt_python_function key = {};
-	__u32 sent = 1;
+	__u32 known = 1;
 	__u64 name;
 
 	if (!py || !t)
 		return 0;
-	call.file = python_word(code + py->layout.file);
+	sent.file = python_word(code + py->layout.file);
 	/* co_name follows co_filename in all versions. */
 	name = python_word(code + py->layout.file + 8);
-	if (!call.file || !name)
+	if (!sent.file || !name)
 		return 0;
 	key.code = code;
-	key.number = function_number(py, code, call.file, name);
+	key.number = function_number(py, code, sent.file, name);
 	key.tgid = t->tgid;
 	key.inc = py->inc;
 	if (bpf_map_lookup_elem(&python_sent, &key) || !events_have_room() || !is_code(code))
 		return (int)key.number;
-	call.tgid = t->tgid;
-	call.tid = t->tid;
-	call.inc = py->inc;
-	call.t_ns = t_ns;
-	call.code = code;
-	call.label = key.number;
-	if (!site_send(py, &call))
-		bpf_map_update_elem(&python_sent, &key, &sent, BPF_ANY);
+	sent.tgid = t->tgid;
+	sent.tid = t->tid;
+	sent.inc = py->inc;
+	sent.t_ns = t_ns;
+	sent.code = code;
+	sent.label = key.number;
+	if (!site_send(py, &sent))
+		bpf_map_update_elem(&python_sent, &key, &known, BPF_ANY);
 	return (int)key.number;
 }
 
@@ -539,7 +541,7 @@ __noinline int python_site_label(__u32 index)
 {
 	struct sbt_thread *t = bpf_map_lookup_elem(&threads, &index);
 	const struct sbt_python *py = t ? python_of(t) : NULL;
-	struct call call = { .type = SBT_REC_PYTHON };
+	struct sent sent = { .type = SBT_REC_PYTHON };
 	struct sbt_label_key key = {};
 	__u32 reported = 1, i;
 	__u64 h = 0;
@@ -557,17 +559,17 @@ __noinline int python_site_label(__u32 index)
 	t->python.label = (__u32)(h >> 32) | 1;
 	if (bpf_map_lookup_elem(&labels, &key))
 		return 1;
-	call.tgid = t->tgid;
-	call.tid = t->tid;
+	sent.tgid = t->tgid;
+	sent.tid = t->tid;
 	/* The thread knows its process's incarnation only after its first crossing. */
-	call.inc = py->inc;
-	call.t_ns = bpf_ktime_get_ns();
-	call.code = t->python.code;
-	call.file = t->python.file;
-	call.label = t->python.label;
-	call.at = t->python.at;
-	call.what = t->python.what;
-	if (site_send(py, &call))
+	sent.inc = py->inc;
+	sent.t_ns = bpf_ktime_get_ns();
+	sent.code = t->python.code;
+	sent.file = t->python.file;
+	sent.label = t->python.label;
+	sent.at = t->python.at;
+	sent.what = t->python.what;
+	if (site_send(py, &sent))
 		return 0;
 	bpf_map_update_elem(&labels, &key, &reported, BPF_ANY);
 	return 1;

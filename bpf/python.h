@@ -73,7 +73,7 @@ extern int python_own_state(__u32 index);
  * there is room, send it. The thread has slot @index. @t_ns: the time in the record. Defined in
  * python.bpf.c.
  */
-extern int python_send_code(__u32 index, __u64 code, __u64 t_ns);
+extern int python_function(__u32 index, __u64 code, __u64 t_ns);
 
 /*
  * Return whether the futex that the current thread, which has slot @index, waits at belongs to the

@@ -65,7 +65,7 @@ static __noinline int sample_python(__u32 index, const struct sbt_python *py,
 			code = 0;
 		s->python[i].code = code;
 		s->python[i].function =
-			code ? (__u32)python_send_code(index, code, s->callers.head.arrive_ns) : 0;
+			code ? (__u32)python_function(index, code, s->callers.head.arrive_ns) : 0;
 		frame = python_word(frame + py->layout.back);
 	}
 	s->npython = i;

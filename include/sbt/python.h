@@ -56,11 +56,12 @@ struct sbt_python_layout {
 };
 
 /* The same in all versions. */
-#define SBT_PYTHON_TYPE	      8 /* object: its type */
-#define SBT_PYTHON_TYPE_NAME  24 /* type: its name, a C string */
-#define SBT_PYTHON_SIZE	      16 /* str, bytes: the length */
-#define SBT_PYTHON_BYTES      32 /* bytes: the contents */
-#define SBT_PYTHON_TEXT_HASH  24 /* str: hash of the characters; all names have one */
+#define SBT_PYTHON_TYPE	     8 /* object: its type */
+#define SBT_PYTHON_TYPE_NAME 24 /* type: its name, a C string */
+#define SBT_PYTHON_SIZE	     16 /* str, bytes: the length */
+#define SBT_PYTHON_BYTES     32 /* bytes: the contents */
+#define SBT_PYTHON_TEXT_HASH \
+	24 /* str: hash of the characters; -1: not computed yet; co_name has one */
 #define SBT_PYTHON_TEXT_STATE 32 /* str: bit field with the size of a character */
 /*
  * The GIL's condition variables and mutexes, glibc's, at which threads wait. In nearly all waits, a

@@ -563,10 +563,19 @@ static void test_python_functions(void **state)
 	f = python_function("", 8, 70, 4);
 	keep_python(&w, f);
 	assert_int_equal(python_position(&w, 8, 0), ADDRESS_SPACE_SITE_NONE);
+	/* There is a limit for all functions together, which a process that is forgotten frees. */
+	f = python_function("many", 0, 80, 0);
+	f.lines_size = f.lines_len = sizeof(f.lines);
+	for (f.label = 100; f.label < 100 + (80 << 20) / sizeof(f.lines); f.label++)
+		keep_python(&w, f);
+	assert_int_not_equal(python_position(&w, 100, 0), ADDRESS_SPACE_SITE_NONE);
+	assert_int_equal(python_position(&w, f.label - 1, 0), ADDRESS_SPACE_SITE_NONE);
 	/* A process that gets the same number later has functions of its own. */
 	address_spaces_forget(w.spaces, w.space->tgid, w.space->inc);
 	w.space = address_space_get(w.spaces, (uint32_t)getpid(), 2);
 	assert_int_equal(python_position(&w, 1, 0), ADDRESS_SPACE_SITE_NONE);
+	keep_python(&w, python_function("f", 1, 10, 4));
+	check_python(&w, 1, 2, "f", 11);
 	world_free(&w);
 }
 

@@ -394,9 +394,8 @@ static void on_event(void *ctx, const struct sbt_event *event)
 	resumed_ns = tracker_event(c->tracker, event);
 	if (!c->error)
 		c->error = hot_event(c->hot, event);
-	if (c->ingest && !c->error)
-		c->error = feed_held(ingest_feed(c->ingest), event,
-				     resumed_ns ? resumed_ns : now_ns());
+	if (c->ingest && !c->error && resumed_ns)
+		c->error = feed_held(ingest_feed(c->ingest), event, resumed_ns);
 }
 
 /* Attach probes to new programs and libraries at once, before earlier records are processed. */

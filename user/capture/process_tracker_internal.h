@@ -73,6 +73,8 @@ struct tracker {
 };
 
 /* process_tracker.c */
+/* Resume the process if it was stopped at the event. */
+void tracker_resume(struct tracker *t, const struct sbt_event *event);
 /*
  * Return the module of @entry, or of mapping @i of @space. Return NULL if the mapping is not code
  * of a file.
@@ -151,8 +153,6 @@ void tracker_count_late(struct tracker *t, uint32_t tgid);
 void tracker_births_free(struct tracker *t);
 
 /* process_tracker_copies.c */
-/* Resume the process if it was stopped at the event. */
-void tracker_resume(struct tracker *t, const struct sbt_event *event);
 /* Handle SBT_REC_COPY: restore the code under copied breakpoints and resume the process. */
 void tracker_copied(struct tracker *t, const struct sbt_event *event);
 /* Forget processes that have ended, because the end of untraced processes is not reported. */

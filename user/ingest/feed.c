@@ -120,9 +120,9 @@ bool feed_incarnation(const struct feed *f, uint32_t tgid, uint32_t *inc)
 	return true;
 }
 
-int feed_held(struct feed *f, const struct sbt_event *e, uint64_t now_ns)
+int feed_held(struct feed *f, const struct sbt_event *e, uint64_t resumed_ns)
 {
-	return start_adjust_held(&f->start_adjust, f->model, e, now_ns);
+	return start_adjust_held(&f->start_adjust, f->model, e, resumed_ns);
 }
 
 /*

@@ -85,10 +85,11 @@ void feed_free(struct feed *feed);
 int feed_crossing(struct feed *feed, const struct sbt_crossing *c, const struct feed_found *found);
 int feed_record(struct feed *feed, const struct stream_record *record);
 /*
- * Note that a process that was stopped at @event (if SBT_EVENT_HELD is set) was resumed at @now_ns.
- * All earlier records have been fed, except perhaps the start of the process. Return 0 or -ENOMEM.
+ * Note that a process that was stopped at @event (if SBT_EVENT_HELD is set) was resumed at
+ * @resumed_ns. All earlier records have been fed, except perhaps the start of the process. Return 0
+ * or -ENOMEM.
  */
-int feed_held(struct feed *feed, const struct sbt_event *event, uint64_t now_ns);
+int feed_held(struct feed *feed, const struct sbt_event *event, uint64_t resumed_ns);
 /*
  * Stop feeding a process at @t_ns. A thread that was inside a barrier at that time is noted, as at
  * the end of tracing. If @probe_groups is not MODEL_DETACHED_WHOLE, drop only crossings of these

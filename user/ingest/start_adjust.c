@@ -45,15 +45,15 @@ int start_adjust_fed(struct start_adjust *b, struct model *model, const struct s
 }
 
 int start_adjust_held(struct start_adjust *b, struct model *model, const struct sbt_event *e,
-		      uint64_t now_ns)
+		      uint64_t resumed_ns)
 {
 	uint64_t ns = 0;
 	int err;
 
-	if (!is_held(e) || now_ns <= e->t_ns)
+	if (!is_held(e) || resumed_ns <= e->t_ns)
 		return 0;
 	hash_get(&b->held, e->tgid, &ns);
-	err = hash_put(&b->held, e->tgid, ns + now_ns - e->t_ns);
+	err = hash_put(&b->held, e->tgid, ns + resumed_ns - e->t_ns);
 	return err ? err : start_adjust_fed(b, model, e);
 }
 

@@ -27,11 +27,11 @@ struct start_adjust {
 
 void start_adjust_free(struct start_adjust *start_adjust);
 /*
- * Note that a process that was stopped at @event (if SBT_EVENT_HELD is set) was resumed at @now_ns.
- * Return 0 or -ENOMEM.
+ * Note that a process that was stopped at @event (if SBT_EVENT_HELD is set) was resumed at
+ * @resumed_ns. Return 0 or -ENOMEM.
  */
 int start_adjust_held(struct start_adjust *start_adjust, struct model *model,
-		      const struct sbt_event *event, uint64_t now_ns);
+		      const struct sbt_event *event, uint64_t resumed_ns);
 /*
  * Correct the start of a process if both its start and its stop are known. Call this when either of
  * them becomes known. Return 0 or -ENOMEM.

@@ -53,8 +53,13 @@ struct address_spaces {
  */
 uint32_t site_at(struct address_spaces *s, const struct address_space *space,
 		 const struct maps_entry *e, uint64_t call);
-/* Return the call site that is equal to @key, a new one if needed; NONE: out of memory. */
-uint32_t site_get(struct address_spaces *s, const struct site *key);
+/*
+ * Return the call site that is equal to @key, a new one if needed; ADDRESS_SPACE_SITE_NONE: out of
+ * memory. If it has no name yet, it gets one with a single frame. Set *@frame to that frame, for
+ * the caller to fill in, else to NULL.
+ */
+uint32_t site_get_framed(struct address_spaces *s, const struct site *key,
+			 struct site_frame **frame);
 /* Return a copy of a text that belongs to a struct site_frame, or NULL for "". */
 const char *site_text(const char *text);
 void python_sites_free(struct address_spaces *s);

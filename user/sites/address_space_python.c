@@ -45,6 +45,19 @@ static const char *const python_waits[SBT_PYTHON_WHATS] = {
 	[SBT_PYTHON_CONDITION] = "Condition.wait",
 };
 
+/* Return the line table in a record. */
+static struct python_lines python_lines_of(const struct sbt_python_site *site)
+{
+	return (struct python_lines){
+		.bytes = site->lines,
+		.at = site->lines_at,
+		.size = site->lines_size,
+		.len = site->lines_len <= sizeof(site->lines) ? site->lines_len : 0,
+		.first_line = site->first_line,
+		.minor = site->minor,
+	};
+}
+
 /*
  * Return the line of the instruction @at bytes from the first one. If not all of the table was
  * sent, read it from the process.
@@ -115,7 +128,6 @@ static uint32_t python_site(struct address_spaces *s, const struct address_space
 	char text[4 * SBT_PYTHON_FILE_LEN + 4 * SBT_PYTHON_NAME_LEN + 64];
 	struct site key = { .module = (struct module *)(uintptr_t)space->python };
 	struct site_frame *frame;
-	struct site *site;
 	uint32_t id;
 
 	snprintf(text, sizeof(text), "%s:%u %s %s", at->file, at->line, at->function,
@@ -127,37 +139,21 @@ static uint32_t python_site(struct address_spaces *s, const struct address_space
 		return ADDRESS_SPACE_SITE_NONE;
 	if (!key.module)
 		key.space = (uint64_t)space->tgid << 32 | space->inc;
-	id = site_get(s, &key);
-	if (id == ADDRESS_SPACE_SITE_NONE || s->sites[id]->named)
-		return id;
-	site = s->sites[id];
-	frame = calloc(1, sizeof(*frame));
+	id = site_get_framed(s, &key, &frame);
 	if (!frame)
-		return ADDRESS_SPACE_SITE_NONE;
+		return id;
 	frame->function = site_text(at->function);
 	frame->file = site_text(at->file);
 	frame->line = at->line;
 	frame->declared = at->declared;
-	site->name.frames = frame;
-	site->name.nframes = 1;
-	site->name.through = at->through;
-	if (key.module) {
-		site->name.module = key.module->path;
-		site->name.build_id = *key.module->build_id ? key.module->build_id : NULL;
-	}
-	site->named = true;
+	s->sites[id]->name.through = at->through;
 	return id;
 }
 
 uint32_t address_space_python_site(struct address_spaces *s, const struct address_space *space,
 				   const struct sbt_python_site *python)
 {
-	struct python_lines table = { .bytes = python->lines,
-				      .at = python->lines_at,
-				      .size = python->lines_size,
-				      .len = python->lines_len,
-				      .first_line = python->first_line,
-				      .minor = python->minor };
+	struct python_lines table = python_lines_of(python);
 	struct python_texts texts;
 	struct python_position at;
 	uint32_t id;
@@ -192,26 +188,21 @@ static uint64_t function_key(uint64_t code, uint32_t number)
 /* Return a copy of what was sent, or NULL when out of memory. */
 static struct python_function *function_new(const struct sbt_python_site *python)
 {
-	uint32_t len = python->lines_len <= sizeof(python->lines) ? python->lines_len : 0;
+	struct python_lines table = python_lines_of(python);
 	struct python_texts texts;
 	struct python_function *f;
 	size_t size;
 
 	python_texts(python, &texts);
-	size = sizeof(*f) + len + strlen(texts.file) + strlen(texts.name) + 2;
+	size = sizeof(*f) + table.len + strlen(texts.file) + strlen(texts.name) + 2;
 	f = calloc(1, size);
 	if (!f)
 		return NULL;
 	f->size = (uint32_t)size;
-	f->table = (struct python_lines){ .bytes = f->bytes,
-					  .at = python->lines_at,
-					  .size = python->lines_size,
-					  .len = len,
-					  .first_line = python->first_line,
-					  .minor = python->minor };
-	memcpy(f->bytes, python->lines, len);
-	f->file = strcpy((char *)f->bytes + len, texts.file);
-	f->name = strcpy((char *)f->bytes + len + strlen(texts.file) + 1, texts.name);
+	f->table = table;
+	f->table.bytes = memcpy(f->bytes, table.bytes, table.len);
+	f->file = strcpy((char *)f->bytes + table.len, texts.file);
+	f->name = strcpy((char *)f->bytes + table.len + strlen(texts.file) + 1, texts.name);
 	return f;
 }
 
@@ -283,11 +274,11 @@ uint32_t address_space_python_code(struct address_spaces *s, const struct addres
 				   const struct sbt_python_at *python)
 {
 	uint64_t function = function_key(python->code, python->function), known;
-	uint64_t key = hash_mix(function ^ hash_mix((uint64_t)space->inc << 32 | python->at));
+	uint64_t process = (uint64_t)space->tgid << 32 | space->inc;
+	uint64_t key = hash_mix(hash_mix(function ^ python->at) ^ process);
 	const struct python_function *f = hash_get_ptr(&space->python_functions, function);
 	uint32_t id;
 
-	key ^= space->tgid;
 	if (hash_get(&s->python_codes, key, &known))
 		return (uint32_t)known;
 	id = f ? sent_site(s, space, f, python->at) : read_site(s, space, python->code, python->at);

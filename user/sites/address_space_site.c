@@ -73,7 +73,7 @@ void sites_free(struct address_spaces *s)
 	python_sites_free(s);
 }
 
-uint32_t site_get(struct address_spaces *s, const struct site *key)
+static uint32_t site_get(struct address_spaces *s, const struct site *key)
 {
 	struct site *const *found = tfind(key, &s->site_tree, compare_sites);
 	struct site *site;
@@ -93,6 +93,29 @@ uint32_t site_get(struct address_spaces *s, const struct site *key)
 	}
 	s->sites[s->nsites] = site;
 	return s->nsites++;
+}
+
+uint32_t site_get_framed(struct address_spaces *s, const struct site *key,
+			 struct site_frame **frame)
+{
+	uint32_t id = site_get(s, key);
+	struct site *site;
+
+	*frame = NULL;
+	if (id == ADDRESS_SPACE_SITE_NONE || s->sites[id]->named)
+		return id;
+	site = s->sites[id];
+	*frame = calloc(1, sizeof(**frame));
+	if (!*frame)
+		return ADDRESS_SPACE_SITE_NONE;
+	site->name.frames = *frame;
+	site->name.nframes = 1;
+	if (key->module) {
+		site->name.module = key->module->path;
+		site->name.build_id = *key->module->build_id ? key->module->build_id : NULL;
+	}
+	site->named = true;
+	return id;
 }
 
 /*
@@ -217,25 +240,15 @@ uint32_t address_space_label_site(struct address_spaces *s, struct address_space
 	if (!key.label)
 		return ADDRESS_SPACE_SITE_NONE;
 	site_locate(&key, s, space, e, label->ip);
-	id = site_get(s, &key);
-	if (id == ADDRESS_SPACE_SITE_NONE || s->sites[id]->named)
-		return id;
-	site = s->sites[id];
-	frame = calloc(1, sizeof(*frame));
+	id = site_get_framed(s, &key, &frame);
 	if (!frame)
-		return ADDRESS_SPACE_SITE_NONE;
-	frame->file = *file ? strdup(file) : NULL;
+		return id;
+	frame->file = site_text(file);
 	frame->line = label->line;
+	site = s->sites[id];
 	site->name.label = *name ? address_spaces_keep(s, name) : NULL;
 	site->name.loop = label->loop != 0;
-	site->name.frames = frame;
-	site->name.nframes = 1;
 	site->name.offset = key.offset;
-	if (key.module) {
-		site->name.module = key.module->path;
-		site->name.build_id = *key.module->build_id ? key.module->build_id : NULL;
-	}
-	site->named = true;
 	return id;
 }
 
