@@ -476,7 +476,6 @@ static __noinline __u32 function_number(const struct sbt_python *py, __u64 code,
 {
 	__u64 words[IDENTITY_BYTES / 8] = {}, full, lines, h = 0;
 	__u32 first_line = 0, size, i;
-	struct text text;
 
 	if (!py)
 		return 0;
@@ -488,15 +487,15 @@ static __noinline __u32 function_number(const struct sbt_python *py, __u64 code,
 	h = hash_add(hash_add(h, python_word(name + SBT_PYTHON_TEXT_HASH)), first_line);
 	h = hash_add(hash_add(h, lines), python_word(lines + SBT_PYTHON_SIZE));
 	if (full != name) {
-		text_at(&py->layout, full, &text);
-		h = hash_add(hash_add(h, full), text.n);
-		size = text.n * text.width;
+		/* Linux 5.10 refuses text_at() here. Of names that are not ASCII, less counts. */
+		size = python_word(full + SBT_PYTHON_SIZE);
+		h = hash_add(hash_add(h, full), size);
 		if (size > IDENTITY_BYTES)
 			size = IDENTITY_BYTES;
 		/* The verifier must see the limit in the register that the call uses. */
 		barrier_var(size);
 		if (size <= IDENTITY_BYTES)
-			bpf_probe_read_user(words, size, (void *)text.chars);
+			bpf_probe_read_user(words, size, (void *)(full + py->layout.ascii));
 		for (i = 0; i < IDENTITY_BYTES / 8; i++)
 			h = hash_add(h, words[i]);
 	}
