@@ -149,7 +149,7 @@ $(B)/sbt-trace: $(OBJ)
 # A test named test_ROOM_*.c is of that room. All link the pure rooms, and of the others only what calls nothing of libbpf either.
 PURE := $(shell sed -n 's/^\([a-z]\+\) *pure .*/\1/p' user/ROOMS)
 PURE_SRC := $(foreach r,$(PURE),$(wildcard user/$(r)/*.c)) $(wildcard user/attach/event*.c) \
-	$(patsubst %,user/%.c,attach/sample attach/probe_sites attach/mappings attach/copies ingest/ring ingest/merge_order \
+	$(patsubst %,user/%.c,attach/sample attach/probe_sites attach/mappings attach/copies ingest/ring ingest/merge_order ingest/departures \
 	hang/hang hang/hang_fill hang/hang_graph hang/hang_need hang/hang_text) $(wildcard user/top/live_rates*.c user/top/screen*.c) \
 	$(filter-out user/doctor/doctor_try.c user/doctor/doctor_examine.c,$(wildcard user/doctor/doctor*.c)) $(wildcard user/cmd/option*.c) \
 	user/cmd/command_text.c user/cmd/nearest.c user/cmd/pager.c

@@ -8,6 +8,7 @@
 #include <linux/bpf_perf_event.h>
 
 #include "join.h"
+#include "offs.h"
 #include "python.h"
 #include "waker.h"
 
@@ -203,7 +204,7 @@ static __always_inline void missed_in(struct sbt_account *a, struct task_struct 
 	__u64 all = now - a->since_ns, ran = prev->se.sum_exec_runtime - a->exec_ns;
 	__u32 what = a->state == ACCOUNT_BLOCKED ? SBT_TIME_BLOCKED + a->reason : SBT_TIME_RUNQ;
 
-	a->missed = 1;
+	a->missed = a->unsure = 1;
 	if (!a->exec_ns)
 		return;
 	if (ran > all)
@@ -234,7 +235,7 @@ static __noinline int missed_out(struct sbt_account *a, __u32 index, struct task
 
 	if (!a)
 		return 0;
-	a->missed = 1;
+	a->missed = a->unsure = 1;
 	if (!next || !a->exec_ns)
 		return 0;
 	out = a->since_ns + (next->se.sum_exec_runtime - a->exec_ns);
@@ -373,6 +374,8 @@ static __always_inline void switch_out(struct sbt_account *a, __u32 index, struc
 			counters_away(c, false);
 		return;
 	}
+	if (offs_maybe_inside(a))
+		offs_look(a, index, prev, !wants_cpu(prev, preempt), now);
 	if (a->state == ACCOUNT_RUNNABLE || a->state == ACCOUNT_BLOCKED)
 		missed_in(a, prev, now);
 	if (a->state == ACCOUNT_RESTING)
@@ -386,6 +389,8 @@ static __always_inline void switch_out(struct sbt_account *a, __u32 index, struc
 		if (!a->inside)
 			steal_take(a);
 	}
+	if (offs_maybe_inside(a))
+		offs_out(a, index, now);
 	a->since_ns = now;
 	a->exec_ns = prev->se.sum_exec_runtime;
 	a->changed = 1;
@@ -503,6 +508,8 @@ static __always_inline void switch_in(struct sbt_account *a, __u32 index, struct
 	if (!a->steal_at)
 		a->steal_at = steal_at(next);
 	a->steal_base = steal_time(a);
+	if (offs_maybe_inside(a))
+		offs_in(a, index, now);
 	if (c)
 		counters_take(c, a, false);
 }
@@ -667,6 +674,8 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		return 0;
 	if (!config.discover && !a->inside && a->reason == SBT_BLOCKED_LOCK)
 		join_ended(task, a->block_at.futex, a->since_ns, 0, now);
+	if (offs_maybe_inside(a))
+		offs_waking(index, a->tid, queue, now);
 	waker = a->inside ? 0 : waker_of(ctx, a, task, now);
 	waker_count(index, waker, now);
 	block_end(index, now, waker);

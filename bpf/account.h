@@ -31,6 +31,27 @@ static __always_inline struct sbt_account *account_at(__u32 index, __u32 tid)
 	return a && a->tid == tid ? a : NULL;
 }
 
+/*
+ * Return whether a thread is inside a barrier. A thread that may be inside, and is on a CPU, is
+ * taken to be outside: few barriers let their threads spin for long.
+ */
+static __always_inline bool is_inside_barrier(const struct sbt_account *a)
+{
+	return a->inside == ACCOUNT_INSIDE ||
+	       (a->inside == ACCOUNT_MAYBE_INSIDE && a->state != ACCOUNT_RUNNING);
+}
+
+/*
+ * Return what happened to the thread since its last arrival without a seen departure, or NULL if it
+ * never arrived so.
+ */
+static __always_inline struct sbt_offs *offs_at(__u32 index, __u32 tid)
+{
+	struct sbt_offs *o = config.infer ? bpf_map_lookup_elem(&offs, &index) : NULL;
+
+	return o && o->tid == tid ? o : NULL;
+}
+
 static __always_inline struct sbt_account *account_find(__u32 tid, __u32 *index)
 {
 	struct sbt_account *a;
@@ -487,6 +508,7 @@ static __noinline int found_running(struct sbt_account *a)
 	}
 	a->state = ACCOUNT_RUNNING;
 	a->missed = 1;
+	a->unsure = 1;
 	a->since_ns = from;
 	a->run_ns = from - a->away_ns;
 	a->changed = 1;
@@ -648,5 +670,18 @@ extern int crossing_write(__u32 index, __u32 tid, __u64 depart_ns, __u64 now);
  * goes on. Return 0.
  */
 extern int crossing_cancel(__u32 index, __u32 tid);
+/* Flags of arrival_write(). */
+#define ARRIVAL_FRESH 1 /* the barrier's words were read now */
+#define ARRIVAL_FUTEX 2 /* waiting threads sleep at a futex in the barrier object */
+/*
+ * Write the arrival of the running thread @tid in slot @index. The departure will be inferred. Return
+ * 0.
+ */
+extern int arrival_write(__u32 index, __u32 tid, __u32 how);
+/*
+ * If the departure of the thread's last arrival is to be inferred, write the data for that, because
+ * another record follows. Return 0.
+ */
+extern int arrival_left(__u32 index, __u32 tid, __u64 now);
 
 #endif /* BPF_ACCOUNT_H */

@@ -520,7 +520,7 @@ static __always_inline void holder_activity(struct sbt_block *b, struct sbt_acco
 	 * A holder that is inside a barrier does not delay this thread. On the contrary, the holder
 	 * waits for this thread.
 	 */
-	if (!h || h->inside || h->rest_ns > a->since_ns)
+	if (!h || is_inside_barrier(h) || h->rest_ns > a->since_ns)
 		return;
 	times_now(h, now, times);
 #pragma unroll
@@ -568,7 +568,7 @@ __noinline int waker_activity(__u32 index, __u32 waker, __u64 now)
 	}
 	p = past_at(of);
 	/* If the waker rests, or has rested since the wait began, it is not known what it did. */
-	if (!since || !p || h->inside || h->busy || h->rest_ns > since)
+	if (!since || !p || is_inside_barrier(h) || h->busy || h->rest_ns > since)
 		return 0;
 	/*
 	 * The waker is running now, even if its account says otherwise: sometimes the kernel

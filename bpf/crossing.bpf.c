@@ -457,6 +457,80 @@ int barrier_end(struct pt_regs *ctx)
 	return depart(ctx, BY_END);
 }
 
+/*
+ * Note an arrival if the departure is not seen: as in arrive(), for functions with the barrier as
+ * their first argument.
+ */
+static __always_inline int arrive_only(struct pt_regs *ctx)
+{
+	__u32 index = 0, number, how;
+	struct sbt_thread *t = thread_here(&index);
+	struct sbt_spec *spec;
+	struct sbt_offs *o;
+	__u64 began;
+
+	if (!t)
+		return 0;
+	began = handler_begin(t);
+	number = spec_index(ctx);
+	spec = bpf_map_lookup_elem(&specs, &number);
+	if (!spec || is_detached(t, spec))
+		return 0;
+	if (UNLIKELY(t->arrive_ns)) {
+		if (still_inside(ctx, t))
+			return 0;
+		crossing_write(index, t->tid, 0, bpf_ktime_get_ns());
+		began = 0;
+	}
+	o = offs_at(index, t->tid);
+	if (o && UNLIKELY(o->entry != PT_REGS_IP(ctx)) && o->open &&
+	    called_within(ctx, o->entry, o->sp, o->ip))
+		return 0;
+	t->flags = 0;
+	t->label = 0;
+	t->marked = 0;
+	t->result = 0;
+	t->team = TEAM_NONE;
+#if defined(__TARGET_ARCH_arm64)
+	t->ip = PT_REGS_RET(ctx); /* the link register */
+#else
+	if (bpf_probe_read_user(&t->ip, sizeof(t->ip), (void *)PT_REGS_SP(ctx))) {
+		t->ip = 0;
+		t->flags = SBT_CROSSING_NO_IP;
+	}
+#endif
+	/* See arrive(). */
+	if (t->ip && !(t->ip & 0xfff) && is_trampoline(t->ip)) {
+		t->ip = 0;
+		t->flags = SBT_CROSSING_NO_IP;
+	}
+	if (config.frames)
+		name_callers(ctx, t, index);
+	t->object = PT_REGS_PARM1(ctx);
+	how = t->words_object != t->object || t->words_epoch != epoch ? ARRIVAL_FRESH : 0;
+	if (spec->family == SBT_FAMILY_PTHREAD)
+		how |= ARRIVAL_FUTEX;
+	t->flags |= words_of(ctx, t, spec, number, t->object);
+	t->index = t->own_index;
+	t->entry = PT_REGS_IP(ctx);
+	t->sp = PT_REGS_SP(ctx);
+	t->family = spec->family;
+	t->kind = spec->kind;
+	t->how = spec->flags;
+	t->spec = number;
+	if (UNLIKELY(began))
+		handler_note(t, began, bpf_ktime_get_ns());
+	return arrival_write(index, t->tid, how);
+}
+
+SEC("?uprobe")
+int barrier_arrival(struct pt_regs *ctx)
+{
+	stack_of_its_own(ctx, no_probe);
+	arrive_only(ctx);
+	return 0;
+}
+
 /* The mapping of a barrier that processes may share. */
 struct shared_memory {
 	__u64 start, end, offset, ino; /* ino 0: other processes cannot share it */
@@ -654,6 +728,8 @@ static __noinline int mark_write(struct sbt_thread *t, __u32 index, __u32 label,
 	struct sbt_counting *c;
 	__u64 now = 0;
 
+	if (config.infer && t)
+		arrival_left(index, t->tid, bpf_ktime_get_ns());
 	if (!f) {
 		count(lost_mark, cpu);
 		return 0;

@@ -68,6 +68,8 @@ static __always_inline bool thread_drop(__u32 tid, __u64 now, __u32 *seq)
 		return false;
 	a = config.account ? account_at(index, tid) : NULL;
 	pending = t->arrive_ns != 0;
+	if (config.infer && armed)
+		arrival_left(index, tid, now);
 	if (pending)
 		crossing_write(index, tid, 0, now);
 	else if (a && armed && !a->inside)

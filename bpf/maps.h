@@ -94,6 +94,18 @@ struct {
 } accounts SEC(".maps") __weak;
 
 /*
+ * One entry if no departures are inferred, else as many entries as in `threads`. User space maps
+ * this array to read it.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct sbt_offs);
+} offs SEC(".maps") __weak;
+
+/*
  * One entry if no counters are used, else as many entries as in `threads`. User space maps this
  * array to read it.
  */

@@ -35,7 +35,7 @@ static __always_inline void account_arrive(struct sbt_account *a, __u32 index, _
 {
 	counters_phase(a, index);
 	rest_reset(a);
-	a->inside = 1;
+	a->inside = ACCOUNT_INSIDE;
 	a->fault_since_ns = 0;
 	steal_take(a);
 	account_run(a, own);
@@ -54,6 +54,8 @@ __noinline __u64 crossing_arrive(__u32 index, __u32 tid)
 
 	if (!a)
 		return bpf_ktime_get_ns();
+	if (config.infer)
+		arrival_left(index, tid, bpf_ktime_get_ns());
 	account_arrive(a, index, account_busy(a, &now));
 	account_done(a);
 	return now;
@@ -136,7 +138,7 @@ static __noinline int crossing_write_inside(struct sbt_thread *t, struct sbt_acc
 /* Begin a new phase at the thread's departure. */
 static __always_inline void account_leave(struct sbt_account *a)
 {
-	a->inside = 0;
+	a->inside = ACCOUNT_OUTSIDE;
 	rest_reset(a);
 	if (a->changed)
 		account_mark(a);
@@ -198,7 +200,7 @@ __noinline int crossing_cancel(__u32 index, __u32 tid)
 	if (!t || t->tid != tid)
 		return 0;
 	if (a) {
-		a->inside = 0;
+		a->inside = ACCOUNT_OUTSIDE;
 		a->phase_changed = 0;
 	}
 	t->arrive_ns = 0;
@@ -255,5 +257,189 @@ __noinline int crossing_write(__u32 index, __u32 tid, __u64 depart_ns, __u64 now
 	}
 	t->arrive_ns = 0;
 	t->handler_ns = 0;
+	return 0;
+}
+
+/* --- arrivals without a seen departure -------------------------------------------------------- */
+
+struct arrival_one {
+	__u8 bytes[__builtin_offsetof(struct sbt_arrival_full, off) + sizeof(struct sbt_off)];
+};
+
+static __always_inline void arrival_head(struct sbt_arrival *r, const struct sbt_thread *t,
+					 __u64 now, __u32 cpu, __u8 type, __u8 length)
+{
+	r->stamp = now | SBT_ARRIVAL_STAMP;
+	r->object = t->object;
+	r->ip = t->site && t->site_ip == t->ip ? t->site : t->ip;
+	r->tgid = t->tgid;
+	r->tid = t->tid;
+	r->inc = t->inc;
+	r->seq = t->seq;
+	r->cpu = cpu;
+	r->spec = t->spec;
+	r->flags = t->flags | SBT_CROSSING_ACCOUNTED |
+		   (length == SBT_ARRIVAL_ALL ? SBT_CROSSING_PARTS : 0);
+	r->type = type;
+	r->length = length;
+}
+
+/* Fill in the members between `head` and `off`. */
+static __always_inline void arrival_more(struct sbt_arrival_full *r, const struct sbt_thread *t,
+					 const struct sbt_account *a, const struct sbt_offs *o,
+					 __u32 fresh)
+{
+	r->raw_word = t->words;
+	r->first_word = o->first_word;
+	r->woke_ns = o->woke_ns;
+	r->left_ns = o->left_ns;
+	r->handler_ns = t->handler_ns;
+	r->noffs = o->noffs;
+	r->merged = o->merged;
+	r->unsure = a->unsure;
+	r->has_words = fresh != 0;
+	r->woke_idle = o->woke_idle;
+	__builtin_memset(r->pad, 0, sizeof(r->pad));
+}
+
+/* Return 1, or 0 if the record is lost. */
+static __noinline int arrival_write_one(struct sbt_thread *t, struct sbt_account *a,
+					struct sbt_offs *o, __u64 now, __u32 fresh)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct sbt_arrival_full *r;
+	struct arrival_one *room;
+
+	if (!t || !a || !o)
+		return 0;
+	room = crossing_reserve(cpu, sizeof(*room));
+	if (!room)
+		return 0;
+	r = (void *)room;
+	arrival_head(&r->head, t, now, cpu, SBT_REC_ARRIVAL, SBT_ARRIVAL_ONE);
+	arrival_more(r, t, a, o, fresh);
+	r->off[0] = o->off[0];
+	bpf_ringbuf_submit(room, crossing_wake(t, cpu));
+	return 1;
+}
+
+static __noinline int arrival_write_all(struct sbt_thread *t, struct sbt_account *a,
+					struct sbt_offs *o, __u64 now, __u32 fresh)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct sbt_arrival_full *r;
+
+	if (!t || !a || !o)
+		return 0;
+	r = crossing_reserve(cpu, sizeof(*r));
+	if (!r)
+		return 0;
+	arrival_head(&r->head, t, now, cpu, SBT_REC_ARRIVAL, SBT_ARRIVAL_ALL);
+	arrival_more(r, t, a, o, fresh);
+	__builtin_memcpy(r->off, o->off, sizeof(r->off));
+	fill_parts(&r->parts, a);
+	bpf_ringbuf_submit(r, crossing_wake(t, cpu));
+	return 1;
+}
+
+/* Begin to keep what happens to the thread after its arrival at @now. */
+static __always_inline void offs_begin(struct sbt_offs *o, const struct sbt_thread *t, __u64 now,
+				       bool futex)
+{
+	o->tid = t->tid;
+	o->seq = t->seq;
+	o->arrive_ns = now;
+	o->object = t->object;
+	o->ip = t->ip;
+	o->sp = t->sp;
+	o->entry = t->entry;
+	o->futex = futex;
+	o->out_ns = o->woke_ns = o->left_ns = 0;
+	o->noffs = o->merged = 0;
+	o->open = 1;
+}
+
+__noinline int arrival_write(__u32 index, __u32 tid, __u32 how)
+{
+	struct sbt_account *a = config.infer ? account_at(index, tid) : NULL;
+	struct sbt_thread *t = bpf_map_lookup_elem(&threads, &index);
+	struct sbt_offs *o = bpf_map_lookup_elem(&offs, &index);
+	__u32 cpu = bpf_get_smp_processor_id(), away, written = 0, fresh = how & ARRIVAL_FRESH;
+	struct sbt_arrival *r;
+	__u64 now = 0, own;
+
+	if (!t || t->tid != tid || !a || !o)
+		return 0;
+	if (fresh && bpf_probe_read_user(&o->first_word, sizeof(o->first_word), (void *)t->object))
+		o->first_word = 0;
+	own = account_busy(a, &now);
+	away = a->away_seq;
+	if (o->tid != tid || !o->open) {
+		o->noffs = o->merged = 0;
+		o->woke_ns = o->left_ns = 0;
+		a->unsure = 0;
+	}
+	rest_reset(a);
+	a->fault_since_ns = 0;
+	steal_take(a);
+	account_run(a, own);
+	t->seq++;
+	if (a->changed || o->noffs > 1) {
+		account_phase(a);
+		written = arrival_write_all(t, a, o, now, fresh);
+		a->phase_changed = 0;
+	} else if (o->noffs | o->woke_ns | o->left_ns | a->unsure | fresh | t->handler_ns) {
+		written = arrival_write_one(t, a, o, now, fresh);
+		a->mark.times[SBT_TIME_ONCPU] = a->times[SBT_TIME_ONCPU];
+	} else {
+		r = crossing_reserve(cpu, sizeof(*r));
+		if (r) {
+			arrival_head(r, t, now, cpu, SBT_REC_ARRIVAL, SBT_ARRIVAL_SHORT);
+			bpf_ringbuf_submit(r, crossing_wake(t, cpu));
+			written = 1;
+		}
+		a->mark.times[SBT_TIME_ONCPU] = a->times[SBT_TIME_ONCPU];
+	}
+	/* After a lost arrival, user space needs to know what the barrier has counted. */
+	if (!written)
+		t->words_object = 0;
+	if (a->blocks_changed) {
+		__builtin_memset(a->blocks, 0, sizeof(a->blocks));
+		__builtin_memset(a->votes, 0, sizeof(a->votes));
+		a->blocks_changed = 0;
+	}
+	offs_begin(o, t, now, how & ARRIVAL_FUTEX);
+	a->inside = ACCOUNT_MAYBE_INSIDE;
+	/* If the thread lost its CPU meanwhile, the time is not in `off`. */
+	a->unsure = a->away_seq != away;
+	account_done(a);
+	t->handler_ns = 0;
+	return 0;
+}
+
+__noinline int arrival_left(__u32 index, __u32 tid, __u64 now)
+{
+	struct sbt_account *a = config.infer ? account_at(index, tid) : NULL;
+	struct sbt_thread *t = bpf_map_lookup_elem(&threads, &index);
+	struct sbt_offs *o = offs_at(index, tid);
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct sbt_arrival_full *r;
+
+	if (!t || t->tid != tid || !a || !o || !o->open)
+		return 0;
+	if (a->inside == ACCOUNT_MAYBE_INSIDE)
+		a->inside = ACCOUNT_OUTSIDE;
+	o->open = 0;
+	r = ring_reserve(cpu, sizeof(*r));
+	if (!r) {
+		count(lost_tail, cpu);
+		return 0;
+	}
+	arrival_head(&r->head, t, now, cpu, SBT_REC_LEFT, SBT_ARRIVAL_ALL);
+	r->head.object = o->object;
+	arrival_more(r, t, a, o, 0);
+	__builtin_memcpy(r->off, o->off, sizeof(r->off));
+	__builtin_memset(&r->parts, 0, sizeof(r->parts));
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 	return 0;
 }

@@ -16,15 +16,16 @@ _sbt_trace_options() {
 			--hang:SECONDS --no-causes --no-samples --sample-rate:HZ --aggregate -w:BARRIER --watch:BARRIER -W --watch-all
 			--name:NAME=BARRIER --warn-time:MS --warn-every:N --no-warnings --phase:NAME=A..B --phase-times --detail
 			-o:FILE --output:FILE --json --csv --markdown --json-schema --record:FILE --keep-processes:N --cost-limit:N
-			--attach:session,multi,perf --ring-size:KIB --debuginfod -q --quiet -v --verbose -h --help --version"
+			--attach:session,multi,perf --departures:seen,inferred --ring-size:KIB --debuginfod -q --quiet -v --verbose -h
+			--help --version"
 		;;
 	record)
 		operands="command"
 		options="-p:LIST --pid:LIST -a --all --comm:NAME --cgroup:PATH --no-children -u:USER --user:USER --delay:SECONDS
 			-d:SECONDS --duration:SECONDS -b:SPEC --barrier:SPEC --frames:N --discover --no-discover -e:LIST --events:LIST
 			--hang:SECONDS --no-causes --no-samples --sample-rate:HZ -o:FILE --output:FILE --json-schema --keep-processes:N
-			--cost-limit:N --attach:session,multi,perf --ring-size:KIB --debuginfod -q --quiet -v --verbose -h --help
-			--version"
+			--cost-limit:N --attach:session,multi,perf --departures:seen,inferred --ring-size:KIB --debuginfod -q --quiet
+			-v --verbose -h --help --version"
 		;;
 	report)
 		operands="files"

@@ -83,6 +83,11 @@ enum sbt_role {
 	 * report mentions these waits.
 	 */
 	SBT_ROLE_SEM_WAIT,
+	/*
+	 * Like SBT_ROLE_BARRIER, but only the arrival is seen. User space infers the departure:
+	 * user/ingest/departures.h.
+	 */
+	SBT_ROLE_ARRIVAL,
 	SBT_ROLES
 };
 

@@ -144,6 +144,13 @@ enum sbt_record_type {
 	SBT_REC_PYTHON = 22, /* struct sbt_python_site */
 	/* struct sbt_python_site: a function that samples have (sbt_python_at.function) */
 	SBT_REC_PYTHON_CODE = 23,
+	/* struct sbt_arrival: a thread arrived at a barrier, and its departure is not seen */
+	SBT_REC_ARRIVAL = 24,
+	/*
+	 * struct sbt_arrival: the thread has left the barrier of its last SBT_REC_ARRIVAL, or exits.
+	 * This is written before the first other record with parts. `seq` does not count it.
+	 */
+	SBT_REC_LEFT = 25,
 };
 
 /*
@@ -187,6 +194,10 @@ enum sbt_record_type {
 #define SBT_CROSSING_MAKES     0x100
 /* `round` is known: GOMP, LIBOMP. */
 #define SBT_CROSSING_ROUND     0x200
+/* depart_ns was inferred from the release and from the times when the thread was off the CPU. */
+#define SBT_CROSSING_INFERRED  0x400
+/* The time of the departure could not be inferred: depart_ns is an upper bound. */
+#define SBT_CROSSING_UNTIMED   0x800
 
 /*
  * One crossing of a barrier by a thread, written at its departure. An arrival without a departure
@@ -449,6 +460,81 @@ struct sbt_crossing_full {
 	struct sbt_inside inside;
 	struct sbt_parts parts;
 	struct sbt_counters counters;
+};
+
+/* --- arrivals without a seen departure -------------------------------------------------------- */
+
+/*
+ * Set in sbt_arrival.stamp, to distinguish the struct from struct sbt_crossing: no time has this
+ * bit.
+ */
+#define SBT_ARRIVAL_STAMP (1ULL << 63)
+
+/* sbt_arrival.length: how much of struct sbt_arrival_full the record has. */
+enum sbt_arrival_length {
+	SBT_ARRIVAL_SHORT, /* only `head`: the thread was on a CPU since its last record */
+	SBT_ARRIVAL_ONE, /* up to the first element of `off`; no parts: see SBT_CROSSING_PARTS */
+	SBT_ARRIVAL_ALL,
+};
+
+/*
+ * An arrival at a barrier with a known number of members. User space infers the departure: see
+ * user/ingest/departures.h. Most arrivals need no more than this struct.
+ */
+struct sbt_arrival {
+	__u64 stamp; /* time of the arrival, or of SBT_REC_LEFT, and SBT_ARRIVAL_STAMP */
+	__u64 object;
+	__u64 ip; /* as in struct sbt_crossing, down to `spec` */
+	__u32 tgid;
+	__u32 tid;
+	__u32 inc;
+	__u32 seq;
+	__u16 cpu;
+	__u16 spec;
+	__u16 flags; /* SBT_CROSSING_* */
+	__u8 type; /* SBT_REC_ARRIVAL or SBT_REC_LEFT */
+	__u8 length; /* enum sbt_arrival_length */
+};
+
+#define SBT_OFFS 4
+
+/*
+ * A time during which a thread was off the CPU, after its last arrival and perhaps inside the
+ * barrier. The sums (ns) begin where those of the previous element end, or at the arrival.
+ */
+struct sbt_off {
+	__u64 out_ns, in_ns; /* when it left its CPU, and when it got a CPU again */
+	__u64 oncpu_ns; /* time on a CPU before out_ns */
+	__u64 runq_ns; /* time during which it was ready to run, but had no CPU */
+	__u64 ran_ns; /* part of runq_ns while `ran` had the CPU */
+	__u32 ran; /* 0: none */
+	/* thread that woke it and was itself at the same barrier; 0: none */
+	__u32 waker;
+	__u32 cpu; /* on which it continued */
+	__u32 inside; /* 1: its system call shows that it was inside the barrier */
+};
+
+struct sbt_arrival_full {
+	struct sbt_arrival head;
+	__u64 raw_word; /* as in struct sbt_crossing, if .has_words */
+	__u64 first_word; /* pthread: the first 8 bytes of the object, if .has_words */
+	/*
+	 * when the thread last woke a thread that waited at the barrier of its last arrival; 0:
+	 * never
+	 */
+	__u64 woke_ns;
+	/* when the thread was seen to have left that barrier; 0: it was not seen */
+	__u64 left_ns;
+	__u32 handler_ns; /* as in struct sbt_crossing */
+	__u8 noffs; /* number of elements of `off`, since the last arrival */
+	/* Elements were merged into the last one, because there were more than SBT_OFFS. */
+	__u8 merged;
+	__u8 unsure; /* the thread was off the CPU at another time, which is not known */
+	__u8 has_words;
+	__u8 woke_idle; /* at woke_ns, the other thread's CPU was another one, and idle */
+	__u8 pad[7];
+	struct sbt_off off[SBT_OFFS];
+	struct sbt_parts parts; /* since off[noffs - 1].in_ns, or since the last arrival */
 };
 
 #define SBT_CALLERS_BYTES 512

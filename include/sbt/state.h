@@ -456,7 +456,7 @@ struct sbt_account {
 	__u32 tgid;
 	__u8 state; /* enum sbt_account_state */
 	__u8 reason; /* ACCOUNT_BLOCKED: enum sbt_blocked */
-	/* the thread is inside a barrier, so there is no need to find out why it blocks */
+	/* enum sbt_inside_how. Inside a barrier there is no need to find out why it blocks. */
 	__u8 inside;
 	__u8 changed; /* the thread was switched out or had a page fault since the mark */
 	/* the thread was switched out or had a page fault in the phase: `phase` holds its parts */
@@ -481,6 +481,11 @@ struct sbt_account {
 	__u8 event;
 	__u8 unprobed; /* number of SBT_REC_UNPROBED that were sent for the thread */
 	__u8 off; /* ACCOUNT_RESTING: the thread is off the CPU, since since_ns */
+	/*
+	 * Since the last arrival without a seen departure, the thread was off the CPU at a time
+	 * that is not known.
+	 */
+	__u8 unsure;
 	__u32 away_seq; /* number of times that the thread was switched out while `busy` */
 	__u16 cpus_allowed;
 	/*
@@ -567,6 +572,44 @@ struct sbt_account {
 	 */
 	struct sbt_block blocks[SBT_BLOCKED_REASONS];
 	__u64 votes[SBT_BLOCKED_REASONS]; /* votes for `blocks`: block_end() */
+};
+
+/* sbt_account.inside */
+enum sbt_inside_how {
+	ACCOUNT_OUTSIDE,
+	ACCOUNT_INSIDE, /* the thread has arrived at a barrier, and its departure will be seen */
+	/*
+	 * the thread has arrived at a barrier of SBT_ROLE_ARRIVAL, and nothing shows that it has
+	 * left
+	 */
+	ACCOUNT_MAYBE_INSIDE,
+};
+
+/*
+ * What happened to a thread since its last arrival at a barrier of SBT_ROLE_ARRIVAL, in `offs` at
+ * the index of the thread's slot.
+ */
+struct sbt_offs {
+	__u32 tid; /* 0: free */
+	__u32 seq; /* number of the arrival */
+	__u64 arrive_ns;
+	__u64 object;
+	__u64 ip, sp, entry; /* as in struct sbt_thread */
+	__u64 out_ns; /* when the thread left its CPU; 0: it is on a CPU, or has left the barrier */
+	__u64 oncpu_ns; /* as in struct sbt_off, if out_ns is not 0 */
+	__u64 woke_ns; /* these members are as in struct sbt_arrival_full */
+	__u64 left_ns;
+	__u64 first_word;
+	__u32 waker; /* as in struct sbt_off, if out_ns is not 0 */
+	__u8 noffs;
+	__u8 merged;
+	__u8 unsure;
+	__u8 open; /* no record with these data was written yet */
+	__u8 futex; /* threads that wait at the barrier wait at a futex within the object */
+	__u8 inside; /* as in struct sbt_off, if out_ns is not 0 */
+	__u8 woke_idle;
+	__u8 pad[5];
+	struct sbt_off off[SBT_OFFS];
 };
 
 /*
@@ -1054,6 +1097,7 @@ struct sbt_config {
 	__u8 frames;
 	__u8 aggregate; /* sum up crossings in maps (aggregate.h) instead of writing records */
 	__u8 page_shift; /* log2 of the size of a page */
+	__u8 infer; /* there are probes of SBT_ROLE_ARRIVAL; only with `account` */
 	__u32 thread_mask; /* size of `threads`, a power of two, minus one */
 	__u32 tick_ns; /* interval between ticks of the kernel */
 	__u32 self; /* tgid of sbt-trace: never traced, except for calibration */
@@ -1094,7 +1138,7 @@ struct sbt_counts {
 	__u64 lost_thread; /* crossings in `refused` without a slot for the thread */
 	__u64 lost_process; /* crossings in `refused` without a slot for the process */
 	__u64 lost_early; /* crossings in `refused` of programs not examined yet (-a) */
-	/* records of type SBT_REC_TAIL (no crossings) for which no ring had room */
+	/* records of type SBT_REC_TAIL or SBT_REC_LEFT (no crossings) for which no ring had room */
 	__u64 lost_tail;
 	__u64 lost_mark; /* records of type SBT_REC_MARK for which no ring had room */
 	__u64 samples; /* samples that were taken, or lost */

@@ -121,6 +121,7 @@ static void add_process(struct report_process *all, const struct report_process 
 	all->ambiguous += model->ambiguous;
 	all->crossings += p->crossings;
 	all->abandoned += p->abandoned;
+	all->departures_unknown += p->departures_unknown;
 	all->lost += p->lost;
 	all->outside_ns += p->outside_ns;
 	all->wait_ns += p->wait_ns;

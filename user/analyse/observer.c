@@ -612,6 +612,15 @@ static void show(struct observer *w, struct named *n, const struct observed_epis
 		out->phase_time(out->ctx, e);
 }
 
+/* Return how the departures of the episode's threads were found. */
+static const char *departures_of(const struct model_episode *e)
+{
+	array_for_each (m, e->members, e->n)
+		if (m->flags & MODEL_CROSSING_INFERRED)
+			return "inferred";
+	return "seen";
+}
+
 void observer_episode(void *ctx, const struct model *model, const struct model_episode *e)
 {
 	struct observer *w = ctx;
@@ -653,6 +662,7 @@ void observer_episode(void *ctx, const struct model *model, const struct model_e
 		.state = e->state,
 		.why = e->why,
 		.nested = e->nested,
+		.departures = departures_of(e),
 		.nmembers = keep_members(w, e->n),
 		.members = w->members,
 		.cause = cause,

@@ -50,6 +50,7 @@ struct observed_episode {
 	enum model_state state;
 	uint32_t why;
 	bool nested;
+	const char *departures; /* "seen" or "inferred" */
 	uint32_t nmembers;
 	const struct observed_member *members; /* in the order of arrival */
 	struct report_cause cause; /* unknown if its nparts is 0 */

@@ -645,6 +645,7 @@ static void process_facts(struct build *b, const struct model_proc *p, uint32_t 
 		.crossings = p->crossings,
 		.unmet = p->unmet,
 		.arrivals_unseen = p->arrivals_unseen,
+		.departures_unknown = p->departures_unknown,
 		.summed = p->summed,
 		.abandoned = p->abandoned,
 		.lost = p->lost,
@@ -1025,6 +1026,7 @@ static void forget_losses(struct report *out)
 	array_for_each (p, out->processes, out->nprocesses) {
 		out->unmet += p->unmet;
 		out->arrivals_unseen += p->arrivals_unseen;
+		out->departures_unknown += p->departures_unknown;
 		if (p->unmet)
 			p->wait_ns = p->release_ns = REPORT_UNKNOWN;
 	}
@@ -1132,7 +1134,8 @@ int report_build(const struct model *model, const struct report_env *env, struct
 			!has_remark(out, "ranks_gone") && !has_remark(out, "trapped") &&
 			!has_remark(out, "regions_unseen") && !has_remark(out, "runtime_unseen") &&
 			!out->ndetached && !out->ndetached_parts && !out->unmet &&
-			!out->arrivals_unseen && !out->left_out && !out->ntasks &&
+			!out->arrivals_unseen && !out->departures_unknown &&
+			!out->left_out && !out->ntasks &&
 			!out->nuntraced && !out->waits_unseen;
 	if (err)
 		report_free(out);

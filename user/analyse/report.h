@@ -448,7 +448,7 @@ struct report_process {
 	 * Crossings that wait for threads that leave no trace. These waits are not part of any
 	 * loss.
 	 */
-	uint64_t arrivals_unseen;
+	uint64_t arrivals_unseen, departures_unknown;
 	bool summed; /* see report_barrier.summed */
 	uint64_t outside_ns; /* time outside barriers, summed over all threads */
 	uint64_t wait_ns, release_ns; /* sums over threads; may be REPORT_UNKNOWN */
@@ -661,7 +661,8 @@ struct report {
 	/* thread time was accounted for, so page faults cost more in every process */
 	bool accounted;
 	bool aggregate; /* all data are sums made in the kernel, so single episodes are unknown */
-	uint64_t unmet, arrivals_unseen; /* summed over all processes */
+	/* summed over all processes */
+	uint64_t unmet, arrivals_unseen, departures_unknown;
 	/* families of barriers that exist but that no sum includes; NULL if none */
 	const char *left_out;
 	void *arena; /* owns all strings and arrays */

@@ -37,6 +37,13 @@ struct session_counter {
 	const char *unit;
 };
 
+/* How the departures of the barriers of a family are found. */
+struct session_departures {
+	const char *family;
+	const char *method; /* "seen" or "inferred" */
+	const char *why;
+};
+
 struct session {
 	const char *version, *kernel;
 	const char *mode; /* "command", "pid", "system", "hang" or "prediction" */
@@ -49,6 +56,8 @@ struct session {
 	uint32_t nuncounted;
 	/* counters that were requested but are not available */
 	const struct report_uncounted *uncounted;
+	uint32_t ndepartures;
+	const struct session_departures *departures;
 	uint32_t nsettings;
 	const struct session_setting *settings;
 	bool banner; /* print a banner with the settings (SBT_OPTIONS) */

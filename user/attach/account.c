@@ -40,6 +40,7 @@ void account_prepare(struct attach *a, uint32_t max_threads)
 	bpf_map__set_max_entries(skel->maps.cpu_turns, a->nrings);
 	bpf_map__set_max_entries(skel->maps.counter_events,
 				 a->ncounters ? a->ncounters * a->nrings : 1);
+	bpf_map__set_max_entries(skel->maps.offs, skel->rodata->config.infer ? max_threads : 1);
 	skel->rodata->config.account = a->account;
 	skel->rodata->config.ncounters = (__u16)a->ncounters;
 	skel->rodata->config.plain_counters = (__u16)a->plain_counters;
@@ -54,6 +55,11 @@ int account_map(struct attach *a)
 	a->accounts = map_array(a->skel->maps.accounts, a->nthreads * sizeof(*a->accounts));
 	if (!a->accounts)
 		return -errno;
+	if (attach_infers(a)) {
+		a->offs = map_array(a->skel->maps.offs, a->nthreads * sizeof(*a->offs));
+		if (!a->offs)
+			return -errno;
+	}
 	if (!a->ncounters)
 		return 0;
 	a->counter_fds = malloc((size_t)a->ncounters * a->nrings * sizeof(*a->counter_fds));
@@ -71,6 +77,9 @@ void account_unmap(struct attach *a)
 		munmap((void *)(uintptr_t)a->accounts, a->nthreads * sizeof(*a->accounts));
 	if (a->countings)
 		munmap((void *)(uintptr_t)a->countings, a->nthreads * sizeof(*a->countings));
+	if (a->offs)
+		munmap((void *)(uintptr_t)a->offs, a->nthreads * sizeof(*a->offs));
+	a->offs = NULL;
 	a->accounts = NULL;
 	a->countings = NULL;
 	free(a->counter_fds);
@@ -360,11 +369,47 @@ void attach_each_tail(const struct attach *a, uint64_t end_ns,
 	for (i = 0; a->accounts && i < a->nthreads; i++) {
 		/* A thread inside a barrier has no tail. */
 		if (!a->threads[i].tid || a->accounts[i].tid != a->threads[i].tid ||
-		    a->threads[i].arrive_ns || a->accounts[i].inside)
+		    a->threads[i].arrive_ns || a->accounts[i].inside == ACCOUNT_INSIDE)
 			continue;
 		tail_fill(a, i, end_ns, &tail);
 		each(ctx, &tail);
 	}
+}
+
+bool attach_infers(const struct attach *a)
+{
+	return a->skel->rodata->config.infer;
+}
+
+bool attach_offs(const struct attach *a, uint32_t tid, uint32_t seq, struct sbt_arrival_full *out,
+		 uint64_t *out_ns)
+{
+	const struct sbt_thread *t = find_thread(a, tid);
+	size_t index = t ? (size_t)(t - a->threads) : 0;
+	struct sbt_offs o;
+
+	if (!t || !a->offs)
+		return false;
+	/*
+	 * The thread may write its next record meanwhile. Then a copy that mixes both has another
+	 * number at its end than the copy began with.
+	 */
+	memcpy(&o, &a->offs[index], sizeof(o));
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (o.tid != tid || o.seq != seq || !o.open ||
+	    __atomic_load_n(&a->offs[index].seq, __ATOMIC_ACQUIRE) != seq)
+		return false;
+	*out = (struct sbt_arrival_full){
+		.woke_ns = o.woke_ns,
+		.left_ns = o.left_ns,
+		.noffs = o.noffs <= SBT_OFFS ? o.noffs : SBT_OFFS,
+		.merged = o.merged,
+		.unsure = a->accounts[index].unsure,
+		.woke_idle = o.woke_idle,
+	};
+	memcpy(out->off, o.off, sizeof(out->off));
+	*out_ns = o.out_ns;
+	return true;
 }
 
 /* Look up @key in a map of the accounting programs. Return 0 or -errno. */

@@ -197,6 +197,11 @@ uint32_t attach_rule(const struct attach *a, uint16_t spec)
 	return spec < a->nspecs ? a->specs[spec].rule : 0;
 }
 
+const struct sbt_spec *attach_spec(const struct attach *a, uint16_t number)
+{
+	return number < a->nspecs ? &a->specs[number] : NULL;
+}
+
 bool attach_less_one(const struct attach *a, uint16_t spec)
 {
 	return spec < a->nspecs && a->specs[spec].less_one;
@@ -625,6 +630,11 @@ void attach_code_changed(struct attach *a)
 	 * Keep this order, so that a BPF program that sees the new epoch also reads the new count.
 	 */
 	__atomic_fetch_add(&a->skel->bss->mappings, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&a->skel->data->epoch, 1, __ATOMIC_SEQ_CST);
+}
+
+void attach_read_words_again(struct attach *a)
+{
 	__atomic_fetch_add(&a->skel->data->epoch, 1, __ATOMIC_SEQ_CST);
 }
 

@@ -107,6 +107,8 @@ int attach_frame_rule(struct attach *attach, uint32_t tgid, uint32_t inc, uint64
  * none.
  */
 uint32_t attach_rule(const struct attach *attach, uint16_t spec);
+/* Return the spec with this number, or NULL. It is valid as long as @attach. */
+const struct sbt_spec *attach_spec(const struct attach *attach, uint16_t number);
 /*
  * Return whether the probe with this spec is in a C library that stores one less than the number of
  * participants (musl).
@@ -257,6 +259,9 @@ int attach_made(struct attach *attach, int fd, uint64_t offset, int pid);
  */
 void attach_keep_words(struct attach *attach, bool on);
 
+/* Let each thread read the words of its barriers again at its next arrival. */
+void attach_read_words_again(struct attach *attach);
+
 /* Begin to trace a process. */
 int attach_add_process(struct attach *attach, uint32_t tgid, uint32_t inc, uint32_t flags);
 /*
@@ -333,6 +338,14 @@ void attach_each_pending(const struct attach *attach,
 			 void *ctx);
 
 /*
+ * Call @each for every thread whose last arrival was at a barrier of SBT_ROLE_ARRIVAL, with
+ * arrive_ns set. The thread may have departed.
+ */
+void attach_each_inferred(const struct attach *attach,
+			  void (*each)(void *ctx, uint32_t tid, const struct sbt_thread *thread),
+			  void *ctx);
+
+/*
  * Call @each for every thread of the process that crossed a barrier or a region. @team: the
  * thread's present OpenMP team; 0: none. @entered: the number of threads that have entered the
  * team's region so far; 0: unknown.
@@ -341,7 +354,10 @@ void attach_each_member(const struct attach *attach, uint32_t tgid,
 			void (*each)(void *ctx, uint32_t tid, uint64_t team, uint32_t entered),
 			void *ctx);
 
-/* Return whether the thread's arrival at a barrier was seen, but not its departure. */
+/*
+ * Return whether the thread's arrival at a barrier was seen, but not its departure. If departures
+ * are inferred, the thread may have departed.
+ */
 bool attach_is_inside(const struct attach *attach, uint32_t tid);
 
 /* --- stop tracing a process, or a part of it (removal.c) -------------------------------------- */
@@ -397,6 +413,35 @@ bool attach_accounts(const struct attach *attach);
  * missing.
  */
 const char *attach_account_reason(const struct attach *attach);
+/*
+ * Return whether departures can be inferred (SBT_ROLE_ARRIVAL): requested, and threads' time is
+ * accounted for.
+ */
+bool attach_infers(const struct attach *attach);
+/*
+ * Return what happened to the thread since arrival @seq: `woke_ns` and all later members of *@out,
+ * without the parts. Set *@out_ns to the time when the thread left its CPU, perhaps inside the
+ * barrier, if it is still off the CPU; else to 0. Return false if there is a later record.
+ */
+bool attach_offs(const struct attach *attach, uint32_t tid, uint32_t seq,
+		 struct sbt_arrival_full *out, uint64_t *out_ns);
+/*
+ * How long a thread that leaves a barrier is on its way, ns: the times that no event shows. They
+ * are measured on sbt-trace itself.
+ */
+struct attach_delays {
+	uint64_t run_ns; /* from getting a CPU until the thread has left its system call */
+	/* from waking the last thread until the waker has left its system call */
+	uint64_t wake_ns;
+	uint64_t wake_idle_ns; /* the same, if the thread was on another CPU, which was idle */
+};
+
+/*
+ * Measure the delays. @drain empties the rings. Return 0, or -errno: they are not known, and *@out
+ * is 0.
+ */
+int attach_measure_delays(struct attach *attach, void (*drain)(void *ctx), void *ctx,
+			  struct attach_delays *out);
 /*
  * Set the perf event from which counter @number on @cpu is read. The event must stay open. Return 0
  * or -errno.

@@ -129,12 +129,18 @@ static void (*stand_in(bool stepped))(void *object)
 	return stepped ? calibrate_stepped : calibrate_emulated;
 }
 
-void calibrate_call(bool stepped)
+void calibrate_call_at(bool stepped, void *object)
 {
 	void (*volatile call)(void *) = stand_in(stepped);
-	uint64_t object[4] = { 0, 1 };
 
 	call(object);
+}
+
+void calibrate_call(bool stepped)
+{
+	uint64_t object[4] = { 0, 1 };
+
+	calibrate_call_at(stepped, object);
 }
 
 double calibrate_run(bool stepped, void (*drain)(void *ctx), void *ctx)

@@ -20,6 +20,8 @@ int calibrate_probe_site(bool stepped, struct attach_probe_site *probe_site, uin
 
 /* Call the stand-in once. */
 void calibrate_call(bool stepped);
+/* Call the stand-in for the barrier at @object. */
+void calibrate_call_at(bool stepped, void *object);
 
 /*
  * Return the time of a call in ns, the lower quartile of several runs. The probes must be attached.

@@ -68,6 +68,7 @@ struct attach {
 	size_t nthreads;
 	/* the map of accounts, with the same indices as `threads`; NULL: none */
 	const struct sbt_account *accounts;
+	const struct sbt_offs *offs; /* the map of this name, with the same indices; NULL: none */
 	/* the map of counts, with the same indices; NULL: none */
 	const struct sbt_counting *countings;
 	const struct sbt_sums *sums; /* the map of sums, with --aggregate; else NULL */
@@ -152,6 +153,10 @@ struct sbt_thread *find_thread(const struct attach *attach, uint32_t tid);
 /* Call @each with every slot that is in use by a thread. */
 void each_thread(const struct attach *attach, void (*each)(void *ctx, struct sbt_thread *thread),
 		 void *ctx);
+
+/* price.c */
+/* Clear everything that a measurement left in the maps for one of our threads. */
+void forget_thread(const struct attach *attach, uint32_t tid);
 
 /* sampling.c */
 /* Before load: choose the program that samples. */

@@ -93,6 +93,7 @@ static int try_load(struct attach *a, const struct attach_options *o, enum attac
 	a->only_exits = method != ATTACH_SESSION;
 	config = (struct sbt_config *)&skel->rodata->config;
 	*config = o->config;
+	config->infer = config->infer && a->account && !a->ncounters;
 	programs_prepare(skel, method, o->discover, o->discover_futex);
 	config->discover = o->discover;
 	config->self = (uint32_t)getpid();

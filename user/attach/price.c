@@ -23,8 +23,7 @@ static const struct sbt_account *own_account(const struct attach *a, uint32_t ti
 	return NULL;
 }
 
-/* Clear everything that the calibration left in the maps for our thread. */
-static void forget_thread(const struct attach *a, uint32_t tid)
+void forget_thread(const struct attach *a, uint32_t tid)
 {
 	struct sbt_thread *t = find_thread(a, tid);
 	uint32_t slot;

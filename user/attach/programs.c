@@ -27,6 +27,8 @@ struct bpf_program *program_of(const struct sbt_bpf *skel, uint8_t role)
 		return skel->progs.turn_begin;
 	case SBT_ROLE_SEM_WAIT:
 		return skel->progs.sem_wait;
+	case SBT_ROLE_ARRIVAL:
+		return skel->progs.barrier_arrival;
 	default:
 		return NULL;
 	}
@@ -120,7 +122,9 @@ void programs_prepare(struct sbt_bpf *skel, enum attach_method method, bool disc
 
 		if (!program)
 			continue;
-		bpf_program__set_autoload(program, discover || !discovers((uint8_t)role));
+		bpf_program__set_autoload(program, role == SBT_ROLE_ARRIVAL
+							   ? skel->rodata->config.infer
+							   : discover || !discovers((uint8_t)role));
 		bpf_program__set_expected_attach_type(program, type);
 	}
 }

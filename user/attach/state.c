@@ -303,6 +303,40 @@ void attach_each_pending(const struct attach *a,
 	each_thread(a, show_pending, &pending);
 }
 
+static const struct sbt_offs *open_offs(const struct attach *a, const struct sbt_thread *thread)
+{
+	const struct sbt_offs *o = a->offs ? &a->offs[thread - a->threads] : NULL;
+
+	return o && o->open && o->tid == thread->tid ? o : NULL;
+}
+
+struct inferred {
+	const struct attach *attach;
+	struct pending pending;
+};
+
+static void show_inferred(void *ctx, struct sbt_thread *thread)
+{
+	const struct inferred *i = ctx;
+	const struct sbt_offs *o = open_offs(i->attach, thread);
+	struct sbt_thread copy;
+
+	if (!o || thread->arrive_ns)
+		return;
+	copy = *thread;
+	copy.arrive_ns = o->arrive_ns;
+	i->pending.each(i->pending.ctx, copy.tid, &copy);
+}
+
+void attach_each_inferred(const struct attach *a,
+			  void (*each)(void *ctx, uint32_t tid, const struct sbt_thread *thread),
+			  void *ctx)
+{
+	struct inferred inferred = { a, { each, ctx } };
+
+	each_thread(a, show_inferred, &inferred);
+}
+
 struct members {
 	const struct attach *attach;
 	uint32_t tgid;
@@ -364,5 +398,5 @@ bool attach_is_inside(const struct attach *a, uint32_t tid)
 {
 	const struct sbt_thread *t = find_thread(a, tid);
 
-	return t && __atomic_load_n(&t->arrive_ns, __ATOMIC_ACQUIRE) != 0;
+	return t && (__atomic_load_n(&t->arrive_ns, __ATOMIC_ACQUIRE) != 0 || open_offs(a, t));
 }

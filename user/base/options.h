@@ -25,6 +25,9 @@ enum emit_format { EMIT_TEXT, EMIT_JSON, EMIT_CSV, EMIT_MARKDOWN };
 /* The attach methods, the best one first. */
 enum attach_method { ATTACH_SESSION, ATTACH_MULTI, ATTACH_PERF, ATTACH_METHODS };
 
+/* --departures */
+enum options_departures { DEPARTURES_SEEN, DEPARTURES_INFERRED };
+
 enum options_mode { OPTIONS_COMMAND, OPTIONS_PIDS, OPTIONS_SYSTEM };
 
 /* --name NAME=BARRIER */
@@ -91,6 +94,7 @@ struct options {
 	bool causes; /* find the causes of lateness: account for the threads' time */
 	bool samples; /* sample threads on a CPU; without `causes` it has no effect */
 	uint32_t sample_hz; /* --sample-rate; 0: at the kernel's tick */
+	uint32_t departures; /* enum options_departures */
 	bool aggregate; /* sum crossings in the kernel */
 	uint32_t keep; /* --keep-processes: number of exited processes to keep in full */
 	/* --cost-limit, as a share of the threads' time (1 is 100 %); 0: no limit */

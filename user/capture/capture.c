@@ -180,6 +180,7 @@ static int begin_hanging(struct capture *c)
 		.attach = c->attach,
 		.spaces = c->spaces,
 		.ranks = tracker_ranks(c->tracker),
+		.departures = ingest_departures(c->ingest),
 		.model = c->model,
 		.report_env = run_facts_live_env(&c->run_facts_live),
 		.report = on_hang,
@@ -224,6 +225,27 @@ static int price_crossings(struct capture *c)
 	return 0;
 }
 
+/* Without the delays, threads seem to depart a few microseconds too early. */
+static void measure_delays(struct capture *c)
+{
+	int err;
+
+	if (!attach_infers(c->attach))
+		return;
+	err = attach_measure_delays(c->attach, capture_drain, c, &c->delays);
+	if (err)
+		msg_warn("departures are inferred a few microseconds too early: the time to leave "
+			 "a system call could not be measured: %s",
+			 strerror(-err));
+	else
+		msg_verbose(c->options.verbose,
+			    "departures: threads leave %llu ns after they get a CPU, and %llu ns "
+			    "(idle CPU: %llu ns) after they woke the last thread",
+			    (unsigned long long)c->delays.run_ns,
+			    (unsigned long long)c->delays.wake_ns,
+			    (unsigned long long)c->delays.wake_idle_ns);
+}
+
 /*
  * Handle the merge of a process into its program's sum: read the remaining facts about the process,
  * and forget it.
@@ -259,6 +281,7 @@ static int begin(struct capture *c)
 
 	if (err)
 		return err;
+	measure_delays(c);
 	run_facts_live_base(&c->run_facts_live);
 	err = observer_new(&c->options, run_facts_live_env(&c->run_facts_live), &shown,
 			   &c->observer);
@@ -284,7 +307,7 @@ static int begin(struct capture *c)
 				      .model = c->model,
 				      .samples = c->samples,
 				      .frames = c->options.frames };
-	err = ingest_new(&feed, c->stream, c->options.discover, &c->ingest);
+	err = ingest_new(&feed, c->stream, c->options.discover, &c->delays, &c->ingest);
 	if (err)
 		return err;
 	c->run_facts_live.ingest = c->ingest;

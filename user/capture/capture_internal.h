@@ -54,6 +54,7 @@ struct capture {
 	int *pidfds; /* pidfds of the processes of -p, or of ranks that were handed over */
 	size_t npidfds;
 	size_t nlive; /* number of processes in pidfds that have not exited */
+	struct attach_delays delays; /* for inferred departures */
 	struct handover handover;
 	char *own_output, *own_record; /* file names of a rank that is traced on its own */
 	uint64_t begin_ns; /* when sbt-trace itself began */

@@ -20,6 +20,21 @@ static size_t ring_bytes(const struct options *o)
 	return bytes;
 }
 
+const char *load_options_seen_why(const struct options *o)
+{
+	if (o->departures == DEPARTURES_SEEN)
+		return "they are not inferred by default";
+	if (!o->causes)
+		return "--no-causes: threads' times off the CPU are not known";
+	if (o->aggregate)
+		return "--aggregate adds up crossings when threads depart";
+	if (o->events)
+		return "-e counts events up to the departure";
+	if (o->watch_all || o->nwatch || o->nnames)
+		return "single episodes are printed while the program runs";
+	return NULL;
+}
+
 void load_options_fill(const struct options *o, const struct counting *counting,
 		       struct attach_options *out)
 {
@@ -28,6 +43,7 @@ void load_options_fill(const struct options *o, const struct counting *counting,
 			    .follow = o->follow,
 			    .hold = 1,
 			    .frames = o->frames,
+			    .infer = !load_options_seen_why(o),
 			    .aggregate = o->aggregate },
 		.first = o->method,
 		.discover = o->discover,

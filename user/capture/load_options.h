@@ -12,4 +12,10 @@
 void load_options_fill(const struct options *options, const struct counting *counting,
 		       struct attach_options *out);
 
+/*
+ * Return a clause that says why the departures are seen, and none is inferred; NULL: those of some
+ * families are inferred.
+ */
+const char *load_options_seen_why(const struct options *options);
+
 #endif /* CAPTURE_LOAD_OPTIONS_H */

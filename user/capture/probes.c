@@ -73,6 +73,22 @@ static uint64_t tag_of(const struct module *m, const struct module_probe_site *p
 	return hash_mix((uint64_t)(uintptr_t)m) ^ hash_mix(probe_site->offset + 1);
 }
 
+static bool is_musl(const struct module *m)
+{
+	return m->traits.musl && !m->traits.glibc;
+}
+
+/*
+ * Return whether only arrivals are probed, because user space infers the departures. In musl, the
+ * threads wait for each other again after the release, so their departures must be seen.
+ */
+static bool is_inferred(const struct probes *p, const struct module *m,
+			const struct module_probe_site *from)
+{
+	return attach_infers(p->attach) && from->spec.role == SBT_ROLE_BARRIER &&
+	       family_has(from->spec.family, FAMILY_INFERRED) && !is_musl(m);
+}
+
 static void fill_probe_site(const struct probes *p, const struct module *m,
 			    const struct module_probe_site *from,
 			    struct attach_probe_site *probe_site)
@@ -81,6 +97,10 @@ static void fill_probe_site(const struct probes *p, const struct module *m,
 
 	probe_site->fd = module_fd(m);
 	probe_site->spec = from->spec;
+	if (is_inferred(p, m, from))
+		probe_site->spec.role = SBT_ROLE_ARRIVAL;
+	if (family_has(from->spec.family, FAMILY_LIBC_OBJECT))
+		probe_site->spec.less_one = is_musl(m);
 	probe_site->spec.probe_group = probe_group ? SBT_PROBE_GROUP(probe_group) : 0;
 	probe_site->entry = from->offset;
 	probe_site->exits = from->exits;
@@ -341,7 +361,7 @@ static int attach_one(struct probes *p, struct module *m, const struct module_pr
 		err = attach_end(p->attach, &probe_site, pid);
 	else
 		err = attach_probe_site(p->attach, &probe_site, pid, false);
-	if (err == -ENOTSUP && !from->nexits) {
+	if (err == -ENOTSUP && !from->nexits && !is_inferred(p, m, from)) {
 		/* If the process needs probes on exits, probes_exits() reports the error. */
 		if (!by_exit || from->function->rule)
 			remark_warn("not_probed", 0,
@@ -655,7 +675,7 @@ int probes_exits(struct probes *p, struct module *m, uint32_t returns)
 
 	array_for_each (from, m->places, m->nplaces) {
 		if (from->error || !has_two_ends(from) || (from->spec.flags & SBT_SPEC_RETS) ||
-		    from->exits_used)
+		    from->exits_used || is_inferred(p, m, from))
 			continue;
 		/*
 		 * A probe at the return address in the runtime shows the end, except if the program

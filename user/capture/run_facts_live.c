@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The sbt-trace authors
 #include "capture/run_facts_live.h"
 
+#include "capture/load_options.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -518,6 +520,47 @@ static void add_probe(void *ctx, struct module *m)
 	}
 }
 
+/* Return how the departures of the family's barriers are found. */
+static struct session_departures departures_of(const struct run_facts_live *p, uint8_t family)
+{
+	const char *why = load_options_seen_why(p->options);
+
+	if (!why && !attach_infers(p->attach))
+		why = "this kernel cannot account for the time of threads";
+	if (!why && !family_has(family, FAMILY_INFERRED))
+		why = "the departures of this family cannot be inferred yet";
+	return (struct session_departures){
+		.family = family_name(family),
+		.method = why ? "seen" : "inferred",
+		.why = why ? why
+			   : "the barrier holds the number of its threads; in musl they are seen, "
+			     "because its threads wait for each other again after the release",
+	};
+}
+
+/* Describe each family that has probes. */
+static uint32_t fill_departures(const struct run_facts_live *p, const struct probes *probes,
+				struct session_departures out[SBT_FAMILIES])
+{
+	uint32_t i, n = 0;
+	uint8_t family;
+
+	for (family = 0; family < SBT_FAMILIES; family++) {
+		for (i = 0;
+		     i < probes->n && (!family_name(family) ||
+				       strcmp(probes->probes[i].family, family_name(family)));
+		     i++)
+			;
+		if (i == probes->n)
+			continue;
+		out[n] = departures_of(p, family);
+		msg_verbose(p->options->verbose, "departures of %s: %s: %s", out[n].family,
+			    out[n].method, out[n].why);
+		n++;
+	}
+	return n;
+}
+
 static char *join(char *const words[])
 {
 	size_t len = 1;
@@ -558,6 +601,7 @@ void run_facts_live_session(struct run_facts_live *p, struct emit *emit, uint64_
 	const struct options *o = p->options;
 	char *command = o->mode == OPTIONS_COMMAND ? join(o->command) : NULL;
 	char *watch = join_watch(o), warn_time[32];
+	struct session_departures departures[SBT_FAMILIES];
 	struct probes probes = { .run_facts_live = p };
 	struct utsname uts;
 	struct session_setting settings[] = {
@@ -586,6 +630,8 @@ void run_facts_live_session(struct run_facts_live *p, struct emit *emit, uint64_
 	snprintf(warn_time, sizeof(warn_time), "%llu", (unsigned long long)(o->warn_ns / 1000000));
 	modules_each(p->modules, add_probe, &probes);
 	p->env.for_all = probes.n && is_for_all(p);
+	session.departures = departures;
+	session.ndepartures = fill_departures(p, &probes, departures);
 	session.probes = probes.probes;
 	session.nprobes = probes.n;
 	session.kernel = uname(&uts) ? NULL : uts.release;

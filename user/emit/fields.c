@@ -148,6 +148,20 @@ static const struct emit_record rec_counter = {
 	"counter", sizeof(struct session_counter), counter_fields, "One counter"
 };
 
+#define DE(m) AT(session_departures, m)
+static const struct emit_field departures_fields[] = {
+	{ "family", EMIT_STRING, DE(family), .help = "barrier family" },
+	{ "method", EMIT_STRING, DE(method),
+	  .help = "seen: a probe at the end of the wait; inferred: from the release and from the "
+		  "times when the thread was off the CPU" },
+	{ "why", EMIT_STRING, DE(why), .help = "why this method was used" },
+	END
+};
+static const struct emit_record rec_departures = {
+	"departures", sizeof(struct session_departures), departures_fields,
+	"How the departures from the barriers of one family are found"
+};
+
 #define S(m) AT(session_setting, m)
 static const struct emit_field setting_fields[] = {
 	{ "name", EMIT_STRING, S(name), .help = "name of the option" },
@@ -350,6 +364,9 @@ static const struct emit_field session_fields[] = {
 	  .sub = &rec_counter, .help = "counters that were read for each thread and phase" },
 	{ "counters_unavailable", EMIT_ARRAY, SV, LIST(session, uncounted, nuncounted),
 	  .sub = &rec_uncounted, .help = "counters that were requested but are not available" },
+	{ "departures", EMIT_ARRAY, SV, LIST(session, departures, ndepartures),
+	  .sub = &rec_departures,
+	  .help = "how the departures from barriers are found, by family (--departures)" },
 	{ "settings", EMIT_ARRAY, SV, LIST(session, settings, nsettings),
 	  .sub = &rec_setting,
 	  .help = "values of options; each option has the name of its SBT_ environment variable" },
@@ -390,6 +407,8 @@ static const struct emit_field episode_fields[] = {
 	  .help = "complete, incomplete or ambiguous" },
 	{ "why", EMIT_SET, EP(why), .names = fields_why,
 	  .help = "why the episode is incomplete or ambiguous" },
+	{ "departures", EMIT_STRING, EP(departures),
+	  .help = "seen; or inferred: the departure of at least one thread was not seen" },
 	{ "nested", EMIT_BOOL, EP(nested),
 	  .help = "true: the episode occurred while its threads waited at another barrier, so no "
 		  "sum includes it" },
@@ -664,6 +683,9 @@ static const struct emit_field process_fields[] = {
 	  .help = "number of crossings that waited for threads with untraced arrivals, such as "
 		  "threads that only count down a std::latch. No figure of lost time includes "
 		  "these waits" },
+	{ "departures_unknown", EMIT_U64, PR(departures_unknown),
+	  .help = "number of crossings whose departure could not be inferred. The time inside "
+		  "the barrier and the thread's next phase are unknown" },
 	{ "abandoned", EMIT_U64, PR(abandoned),
 	  .help = "number of crossings from which the thread never returned" },
 	{ "lost", EMIT_U64, PR(lost), .help = "number of crossings that are known to be missing" },
@@ -1009,7 +1031,8 @@ static const struct emit_field end_fields[] = {
 	  .help = "number of lost records by cause: {cause: number}" },
 	{ "complete", EMIT_BOOL, RE(complete),
 	  .help = "true: nothing is missing. No records were lost. Every process was traced to its "
-		  "end. unmet and arrivals_unseen are 0, and left_out is null. Every file was read "
+		  "end. unmet, arrivals_unseen and departures_unknown are 0, and left_out is null. "
+		  "Every file was read "
 		  "(no remark unread). No process has barriers or waits that were not traced "
 		  "(untraced), and none ran a copy of code with probes (no remarks copied, "
 		  "trapped). Every MPI rank was identified (no remark ranks_gone). No process ran "
@@ -1033,6 +1056,8 @@ static const struct emit_field end_fields[] = {
 	{ "arrivals_unseen", EMIT_U64, RE(arrivals_unseen),
 	  .help = "number of crossings that waited for threads with untraced arrivals "
 		  "(std::latch)" },
+	{ "departures_unknown", EMIT_U64, RE(departures_unknown),
+	  .help = "number of crossings whose departure could not be inferred" },
 	{ "crossing_cost_ns", EMIT_DOUBLE, RE(crossing_cost_ns),
 	  .help = "mean price of a crossing: the time that tracing adds to one crossing" },
 	{ "switch_cost_ns", EMIT_DOUBLE, RE(switch_cost_ns),

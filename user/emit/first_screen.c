@@ -979,6 +979,9 @@ static void note_incomplete(struct screen *s, struct part *out)
 	if (r->arrivals_unseen)
 		clause(&b, "%s waited for arrivals that are not traced",
 		       textout_plural(n, r->arrivals_unseen, "crossing"));
+	if (r->departures_unknown)
+		clause(&b, "the departures of %s could not be inferred",
+		       textout_plural(n, r->departures_unknown, "crossing"));
 	if (r->nuntraced)
 		clause(&b, "inlined C++ barriers may be untraced in %u process%s", r->nuntraced,
 		       r->nuntraced == 1 ? "" : "es");

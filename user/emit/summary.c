@@ -809,6 +809,11 @@ static void summary_incomplete(struct textout *t, const struct report *r)
 			   "lost time.",
 			   textout_plural(n, r->arrivals_unseen, "crossing"),
 			   r->arrivals_unseen == 1 ? "is" : "are");
+	if (r->departures_unknown)
+		INCOMPLETE(t,
+			   "the departures of %s could not be inferred: the time inside the "
+			   "barrier and the next phase are unknown (--departures seen).",
+			   textout_plural(n, r->departures_unknown, "crossing"));
 	if (r->nuntraced)
 		INCOMPLETE(t,
 			   "%s process%s may wait at C++ barriers that are not traced, because the "

@@ -47,7 +47,7 @@ static void note_pending(void *ctx, uint32_t tid, const struct sbt_thread *t)
 	uint64_t since = __atomic_load_n(&t->arrive_ns, __ATOMIC_ACQUIRE);
 
 	/* If the probe group is detached, the thread may have left without an event. */
-	if (!since || !is_at_barrier(t) || attach_is_detached(s->attach, t) ||
+	if (!since || !is_at_barrier(t) || attach_is_detached(s->env->attach, t) ||
 	    arrivals_is_stale(s, tid, since))
 		return;
 	if (grow(s->all, s->cap, s->n + 1)) {
@@ -73,11 +73,29 @@ static void note_pending(void *ctx, uint32_t tid, const struct sbt_thread *t)
 		s->n--;
 }
 
+/* Note a thread whose departure will be inferred, if its barrier was not released. */
+static void note_inferred(void *ctx, uint32_t tid, const struct sbt_thread *t)
+{
+	const struct arrivals *s = ctx;
+
+	if (departures_waits(s->env->departures, t->inc, tid))
+		note_pending(ctx, tid, t);
+}
+
+bool arrivals_is_inside(const struct hang_env *env, uint32_t inc, uint32_t tid)
+{
+	return env->departures && departures_waits(env->departures, inc, tid)
+		       ? true
+		       : attach_is_inside(env->attach, tid);
+}
+
 int arrivals_look(struct arrivals *s, const struct hang_env *env)
 {
 	s->n = s->ngroups = 0;
-	s->attach = env->attach;
+	s->env = env;
 	attach_each_pending(env->attach, note_pending, s);
+	if (env->departures)
+		attach_each_inferred(env->attach, note_inferred, s);
 	return s->failed ? -ENOMEM : 0;
 }
 

@@ -34,7 +34,7 @@ struct arrivals {
 	uint32_t n, cap;
 	struct arrival_group *groups;
 	uint32_t ngroups, cap_groups;
-	const struct attach *attach; /* set by arrivals_look(), for its callback */
+	const struct hang_env *env; /* set by arrivals_look(), for its callbacks */
 	/* tid -> time of an arrival after which the thread left without a recorded departure */
 	struct hash stale;
 	bool failed; /* out of memory */
@@ -43,6 +43,8 @@ struct arrivals {
 void arrivals_free(struct arrivals *arrivals);
 /* Copy all arrivals at barriers, except stale arrivals. Do not group them. Return 0 or -ENOMEM. */
 int arrivals_look(struct arrivals *arrivals, const struct hang_env *env);
+/* Return whether the thread's arrival was seen, and nothing shows that it has departed. */
+bool arrivals_is_inside(const struct hang_env *env, uint32_t inc, uint32_t tid);
 /* Return whether at least one arrival is at least @after_ns old. */
 bool arrivals_old(const struct arrivals *arrivals, uint64_t now_ns, uint64_t after_ns);
 /* Group the arrivals by barrier. Return 0 or -errno. */

@@ -16,6 +16,7 @@
 #include "ingest/feed_parts.h"
 #include "model/waits.h"
 #include "sites/family.h"
+#include "target/look.h"
 
 /*
  * Size of the caches, a power of two. Few call sites are in use at one time, and a cache miss costs
@@ -350,6 +351,8 @@ static struct model_crossing crossing_of(const struct sbt_crossing *c)
 		 */
 		.place = of_team(c) ? 0 : c->index,
 		.flags = (c->flags & SBT_CROSSING_ABANDONED ? MODEL_CROSSING_ABANDONED : 0) |
+			 (c->flags & SBT_CROSSING_INFERRED ? MODEL_CROSSING_INFERRED : 0) |
+			 (c->flags & SBT_CROSSING_UNTIMED ? MODEL_CROSSING_UNTIMED : 0) |
 			 (c->flags & SBT_CROSSING_NO_DEPART ? MODEL_CROSSING_STAYS : 0) |
 			 (of_team(c) ? MODEL_CROSSING_TEAM : 0) |
 			 (c->flags & SBT_CROSSING_ACCOUNTED ? MODEL_CROSSING_ACCOUNTED : 0),
@@ -386,6 +389,12 @@ static uint32_t site_of(struct feed *f, const struct sbt_crossing *c, const stru
 	return found ? callsites_found(f->callsites, slot->space, c) : slot->site;
 }
 
+/* Return the libc variant of the file with the probe that the crossing hit. */
+static enum family_libc libc_of_probe(const struct feed *f, const struct sbt_crossing *c)
+{
+	return attach_less_one(f->attach, c->spec) ? FAMILY_LIBC_MUSL : FAMILY_LIBC_GLIBC;
+}
+
 /*
  * Return the libc variant of a pthread barrier. If the process ended before its mappings were read,
  * only the probe that was hit shows the variant. Then it is also unknown which memory the process
@@ -396,7 +405,7 @@ static enum family_libc libc_of(const struct feed *f, const struct sbt_crossing 
 {
 	if (space->libc != FAMILY_LIBC_UNKNOWN || space->read)
 		return space->libc;
-	return attach_less_one(f->attach, c->spec) ? FAMILY_LIBC_MUSL : FAMILY_LIBC_GLIBC;
+	return libc_of_probe(f, c);
 }
 
 /*
@@ -422,6 +431,42 @@ static void fill_team(struct feed *f, const struct sbt_crossing *c, const struct
 	/* The process ended, or replaced its program, before its mappings could be read. */
 	if (!shared->known)
 		m->flags |= MODEL_CROSSING_UNMET;
+}
+
+int feed_barrier(struct feed *f, struct sbt_crossing *c, uint64_t first_word,
+		 struct departures_barrier *out)
+{
+	const struct sbt_spec *spec = attach_spec(f->attach, c->spec);
+	struct address_space *space = address_space_get(f->spaces, c->tgid, c->inc);
+	struct family_team team = { 0 };
+	enum family_libc libc;
+
+	if (!space)
+		return -ENOMEM;
+	*out = (struct departures_barrier){ .waiting = UINT32_MAX };
+	if (!spec)
+		return 0;
+	c->family = spec->family;
+	c->kind = spec->kind;
+	/*
+	 * After fork, a child has no page of a shared mapping until it touches the page. By now it
+	 * has.
+	 */
+	if (c->flags & SBT_CROSSING_NO_WORDS && spec->words_offset != SBT_WORDS_NONE &&
+	    !look_read((int)c->tgid, c->object + spec->words_offset, &c->raw_word,
+		       sizeof(c->raw_word)))
+		c->flags &= (uint16_t)~SBT_CROSSING_NO_WORDS;
+	/* The process may have executed another program before its mappings were read. */
+	libc = space->libc != FAMILY_LIBC_UNKNOWN ? space->libc : libc_of_probe(f, c);
+	if (!(c->flags & SBT_CROSSING_NO_WORDS))
+		team = family_read_words(c->family, libc, c->raw_word);
+	if (!team.known)
+		return 0;
+	out->count = team.count;
+	if (team.sharing_known && team.process_shared)
+		out->shared = feed_shared(f, c, space);
+	out->waiting = family_waiting(libc, first_word, c->raw_word);
+	return 0;
 }
 
 static void fill_member(struct feed *f, const struct sbt_crossing *c, const struct feed_site *slot,

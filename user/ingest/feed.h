@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "ingest/callsite.h"
+#include "ingest/departures.h"
 #include "attach/attach.h"
 #include "base/hash.h"
 #include "ingest/ranks.h"
@@ -125,6 +126,12 @@ int feed_joined(struct feed *feed, const struct sbt_crossing *c);
 int feed_round(struct feed *feed, const struct sbt_crossing *c,
 	       const struct forkjoin_episode *round);
 
+/*
+ * For user/ingest/departures.h: describe the barrier of @c, an arrival without a seen departure,
+ * and fill in the members of @c that depend on the probe. Return 0 or -ENOMEM.
+ */
+int feed_barrier(struct feed *feed, struct sbt_crossing *c, uint64_t first_word,
+		 struct departures_barrier *out);
 /* Return the site of @c's call, or NULL when out of memory. */
 const struct feed_site *feed_site(struct feed *feed, const struct sbt_crossing *c);
 /*

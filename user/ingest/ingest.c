@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/grow.h"
 #include "ingest/callsite.h"
+#include "ingest/departures.h"
 #include "ingest/feed_sums.h"
 #include "ingest/reorder.h"
 #include "model/turnstile.h"
@@ -37,7 +38,8 @@
 
 struct ingest {
 	struct attach *attach;
-	struct stream *stream;
+	struct stream *stream; /* the stream of `departures`, if that is not NULL */
+	struct departures *departures; /* NULL: all departures are seen */
 	struct address_spaces *spaces;
 	struct model *model;
 	struct feed *feed;
@@ -188,8 +190,70 @@ static int start_discovery(struct ingest *p)
 	return p->discover && p->forkjoin && p->turnstiles ? 0 : -ENOMEM;
 }
 
+static int departures_barrier(void *ctx, struct sbt_crossing *c, uint64_t first_word,
+			      struct departures_barrier *out)
+{
+	const struct ingest *p = ctx;
+
+	return feed_barrier(p->feed, c, first_word, out);
+}
+
+static bool departures_offs(void *ctx, uint32_t tid, uint32_t seq, struct sbt_arrival_full *out,
+			    uint64_t *out_ns)
+{
+	const struct ingest *p = ctx;
+
+	return attach_offs(p->attach, tid, seq, out, out_ns);
+}
+
+static bool departures_parent(void *ctx, uint32_t *tgid, uint32_t *inc)
+{
+	const struct ingest *p = ctx;
+	const struct address_space *space = address_space_find(p->spaces, *tgid, *inc);
+
+	if (!space || !space->parent_tgid)
+		return false;
+	*tgid = space->parent_tgid;
+	*inc = space->parent_inc;
+	return true;
+}
+
+static bool departures_lossless(void *ctx)
+{
+	const struct ingest *p = ctx;
+	struct sbt_counts counts;
+
+	attach_counts(p->attach, &counts);
+	return !counts.lost_ring && !counts.refused && !counts.lost_tail;
+}
+
+static void departures_refresh(void *ctx)
+{
+	const struct ingest *p = ctx;
+
+	attach_read_words_again(p->attach);
+}
+
+static int start_departures(struct ingest *p, const struct attach_delays *delays)
+{
+	struct departures_ops ops = { .ctx = p,
+				      .barrier = departures_barrier,
+				      .run_ns = delays->run_ns,
+				      .wake_ns = delays->wake_ns,
+				      .wake_idle_ns = delays->wake_idle_ns,
+				      .parent = departures_parent,
+				      .lossless = departures_lossless,
+				      .refresh = departures_refresh,
+				      .offs = departures_offs };
+	int err = departures_new(p->stream, &ops, &p->departures);
+
+	if (!err)
+		p->stream = departures_stream(p->departures);
+	return err;
+}
+
 int ingest_new(const struct feed_options *options, struct stream *stream, bool discover,
-	       struct ingest **out)
+	       const struct attach_delays *delays, struct ingest **out)
 {
 	struct ingest *p = calloc(1, sizeof(*p));
 	int err;
@@ -202,6 +266,8 @@ int ingest_new(const struct feed_options *options, struct stream *stream, bool d
 	p->model = options->model;
 	p->samples = options->samples;
 	err = feed_new(options, &p->feed);
+	if (!err && attach_infers(p->attach))
+		err = start_departures(p, delays);
 	if (!err && discover)
 		err = start_discovery(p);
 	if (err) {
@@ -221,8 +287,15 @@ void ingest_free(struct ingest *p)
 	forkjoin_free(p->forkjoin);
 	turnstiles_free(p->turnstiles);
 	feed_free(p->feed);
+	if (p->departures)
+		stream_free(departures_stream(p->departures));
 	free(p->verdicts);
 	free(p);
+}
+
+const struct departures *ingest_departures(const struct ingest *p)
+{
+	return p->departures;
 }
 
 struct feed *ingest_feed(const struct ingest *p)
@@ -659,6 +732,8 @@ static uint64_t fed_until(const struct ingest *p, uint64_t until_ns)
 	uint64_t first =
 		p->reorder.n ? reorder_at(&p->reorder, p->reorder.cookie)->record.key_ns : until_ns;
 
+	if (p->departures)
+		until_ns = departures_until(p->departures, until_ns);
 	return first < until_ns ? first : until_ns;
 }
 
@@ -701,12 +776,22 @@ void ingest_end_probe_groups(struct ingest *p, uint32_t tgid, uint32_t inc, uint
 		forkjoin_end_process(p->forkjoin, tgid, inc);
 }
 
+/* Note that a thread is inside a barrier whose departures are inferred. */
+static int add_inferred(void *ctx, const struct sbt_crossing *c)
+{
+	struct ingest *p = ctx;
+
+	if (feed_is_detached(p->feed, c))
+		return 0;
+	return model_add_pending(p->model, c->tgid, c->inc, c->tid, c->object, c->arrive_ns);
+}
+
 int ingest_finish(struct ingest *p)
 {
-	int err;
+	int err = p->departures ? departures_each_pending(p->departures, add_inferred, p) : 0;
 
-	if (!p->discover)
-		return 0;
+	if (err || !p->discover)
+		return err;
 	discover_finish(p->discover);
 	forkjoin_finish(p->forkjoin);
 	err = feed_ready(p);
@@ -760,6 +845,8 @@ static void add_tail(void *ctx, const struct sbt_crossing_full *tail)
 	struct sbt_crossing_full full = *tail;
 	struct rest *r = ctx;
 
+	if (r->ingest->departures && !departures_tail(r->ingest->departures, &full))
+		return;
 	if (!r->err)
 		r->err = add_idle(r->ingest, &full.crossing);
 	if (!r->err)

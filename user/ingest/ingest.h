@@ -14,12 +14,17 @@
 
 struct ingest;
 
-/* @discover: look for barriers that the user did not name. Return 0 and *out, or -ENOMEM. */
+/*
+ * @discover: look for barriers that the user did not name. @delays: for inferred departures. Return
+ * 0 and *out, or -ENOMEM.
+ */
 int ingest_new(const struct feed_options *options, struct stream *stream, bool discover,
-	       struct ingest **out);
+	       const struct attach_delays *delays, struct ingest **out);
 void ingest_free(struct ingest *ingest);
 /* Return the feed, which lives as long as @ingest. */
 struct feed *ingest_feed(const struct ingest *ingest);
+/* Return the stream that infers departures; NULL: all departures are seen. */
+const struct departures *ingest_departures(const struct ingest *ingest);
 /*
  * Feed all records from before @until_ns. The model gets an event before the crossings that follow
  * the event. Return 0, or -errno, or 1 after a few milliseconds if the caller has to call again

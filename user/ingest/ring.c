@@ -140,6 +140,12 @@ static const uint8_t *ring_at(const struct ring *ring, uint64_t pos)
 	return ring->data + (pos & (ring->bytes - 1));
 }
 
+/* Return whether the record is a struct sbt_arrival. */
+static bool is_arrival(const struct sbt_crossing *c)
+{
+	return c->arrive_ns & SBT_ARRIVAL_STAMP;
+}
+
 /*
  * Find the next complete record. A record that is still being written ends the pass over this ring.
  */
@@ -160,7 +166,9 @@ static void ring_peek(struct ring *ring, bool events)
 			} else {
 				const struct sbt_crossing *c = ring->head;
 
-				ring->key_ns = c->depart_ns ? c->depart_ns : c->arrive_ns;
+				ring->key_ns = is_arrival(c)  ? c->arrive_ns & ~SBT_ARRIVAL_STAMP
+					       : c->depart_ns ? c->depart_ns
+							      : c->arrive_ns;
 				/* Prefetch the record, so that it is in the cache at its turn. */
 				__builtin_prefetch(at + ring->head_len);
 				__builtin_prefetch(at + ring->head_len + 64);
@@ -248,7 +256,7 @@ static const struct sbt_crossing *release(struct ring_stream *s)
 	else
 		merge_order_leave(&s->merge_order);
 	s->taken = s->n;
-	return events ? NULL : ring->head;
+	return events || (ring->head && is_arrival(ring->head)) ? NULL : ring->head;
 }
 
 /*
@@ -331,6 +339,15 @@ static const void *keep_record(uint8_t *to, const void *record, uint32_t len)
 	return to;
 }
 
+/* Copy an arrival. The members that the record lacks are 0. */
+static const struct sbt_arrival_full *keep_arrival(struct ring_stream *s, const struct ring *ring)
+{
+	size_t len = ring->head_len - BPF_RINGBUF_HDR_SZ;
+
+	memset(s->record, 0, sizeof(struct sbt_arrival_full));
+	return keep_record(s->record, ring->head, (uint32_t)len);
+}
+
 static int ring_next(struct stream *stream, uint64_t until_ns, struct stream_record *out)
 {
 	struct ring_stream *s = (struct ring_stream *)stream;
@@ -353,12 +370,16 @@ static int ring_next(struct stream *stream, uint64_t until_ns, struct stream_rec
 	out->key_ns = ring->key_ns;
 	out->crossing = NULL;
 	out->event = NULL;
+	out->arrival = NULL;
 	/* The next record of this ring is the record that is being returned. */
 	if (s->taken == last)
 		out->soon = NULL;
 	if (s->taken == s->n - 1) {
 		out->event =
 			keep_record(s->record, ring->head, ring->head_len - BPF_RINGBUF_HDR_SZ);
+	} else if (is_arrival(ring->head)) {
+		out->arrival = keep_arrival(s, ring);
+		s->crossings += out->arrival->head.type == SBT_REC_ARRIVAL;
 	} else {
 		out->crossing =
 			keep_record(s->record, ring->head, ring->head_len - BPF_RINGBUF_HDR_SZ);

@@ -15,9 +15,11 @@
 struct stream_record {
 	/* sort key: the departure, the arrival if abandoned, or the time of the event */
 	uint64_t key_ns;
-	/* crossing or event; the other pointer is NULL. Valid until the next call */
+	/* crossing, event or arrival; the other pointers are NULL. Valid until the next call */
 	const struct sbt_crossing *crossing;
 	const struct sbt_event *event;
+	/* an arrival without a departure: only for user/ingest/departures.c */
+	const struct sbt_arrival_full *arrival;
 	/* a later crossing, for prefetching; NULL if unknown. Valid until the next call */
 	const struct sbt_crossing *soon;
 };

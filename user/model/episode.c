@@ -90,14 +90,11 @@ int episode_add(struct model *m, struct episode *e, const struct member *mem)
 		e->arrive_min = mem->pub.arrive_ns;
 	if (mem->pub.arrive_ns > e->arrive_max)
 		e->arrive_max = mem->pub.arrive_ns;
-	if (mem->pub.depart_ns == MODEL_UNKNOWN) {
-		e->nabandoned += !member_stays(mem);
-	} else {
-		if (mem->pub.depart_ns < e->depart_min)
-			e->depart_min = mem->pub.depart_ns;
-		if (mem->pub.depart_ns > e->depart_max)
-			e->depart_max = mem->pub.depart_ns;
-	}
+	e->nabandoned += member_abandoned(mem);
+	if (mem->left_ns < e->depart_min)
+		e->depart_min = mem->left_ns;
+	if (mem->left_ns != MODEL_UNKNOWN && mem->left_ns > e->depart_max)
+		e->depart_max = mem->left_ns;
 	return 0;
 }
 

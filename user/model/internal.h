@@ -263,6 +263,8 @@ struct member {
 	struct thread *thread;
 	/* time (ns) outside barriers that ended with this arrival; 0 if not known */
 	uint64_t outside_ns;
+	/* departure, or with MODEL_CROSSING_UNTIMED an upper bound of it; MODEL_UNKNOWN: none */
+	uint64_t left_ns;
 	uint32_t seq;
 	uint32_t gaps; /* number of the thread's gaps so far */
 	uint32_t round; /* round of the crossing; 0 if not known */
@@ -531,6 +533,12 @@ static inline bool member_accounted(const struct member *mem)
 static inline bool member_stays(const struct member *mem)
 {
 	return mem->pub.flags & MODEL_CROSSING_STAYS;
+}
+
+/* Return whether the member never returned from its arrival. */
+static inline bool member_abandoned(const struct member *mem)
+{
+	return mem->left_ns == MODEL_UNKNOWN && !member_stays(mem);
 }
 
 /* Return the member's time inside the barrier, or MODEL_UNKNOWN if its departure is not known. */

@@ -190,6 +190,7 @@ static int feed(struct model *m, struct thread *t, const struct model_crossing *
 		.place = c->place,
 		.round = c->round,
 		.ordinal = c->ordinal,
+		.left_ns = c->depart_ns,
 		.late = late,
 		.pub = {
 			.thread = t->index,
@@ -198,7 +199,8 @@ static int feed(struct model *m, struct thread *t, const struct model_crossing *
 			.arrive_cpu = c->arrive_cpu,
 			.depart_cpu = c->depart_cpu,
 			.arrive_ns = c->arrive_ns,
-			.depart_ns = c->depart_ns,
+			.depart_ns = c->flags & MODEL_CROSSING_UNTIMED ? MODEL_UNKNOWN
+									: c->depart_ns,
 			.team_start_ns = MODEL_UNKNOWN,
 			.flags = c->flags,
 			.kind = c->kind,

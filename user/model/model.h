@@ -56,6 +56,13 @@ struct model;
  * also set.
  */
 #define MODEL_CROSSING_JOINS	 0x100
+/* The departure was inferred: it was not seen. */
+#define MODEL_CROSSING_INFERRED	 0x200
+/*
+ * The thread has returned, at depart_ns or earlier. The exact time could not be inferred, so the
+ * time inside and the following phase are unknown.
+ */
+#define MODEL_CROSSING_UNTIMED	 0x400
 
 /* Reasons why a thread was blocked: indices of blocked_ns, in the order of include/sbt/record.h. */
 enum model_blocked { SBT_PART_REASONS(SBT_PART_REASON, MODEL_BLOCKED_) MODEL_BLOCKED_REASONS };
@@ -557,6 +564,7 @@ struct model_proc {
 	uint64_t unmet; /* number of crossings that model_barrier.unmet counts */
 	/* number of waits for threads that arrived without leaving a record */
 	uint64_t arrivals_unseen;
+	uint64_t departures_unknown; /* number of crossings with MODEL_CROSSING_UNTIMED */
 	uint64_t lost;
 	uint64_t abandoned;
 	uint64_t episodes; /* number of complete episodes of depth 0 */

@@ -468,7 +468,7 @@ static bool in_time(const struct member *mem, uint64_t arrive_max, uint64_t depa
 		    uint64_t skew)
 {
 	return mem->pub.arrive_ns < depart_min &&
-	       (mem->pub.depart_ns == MODEL_UNKNOWN || mem->pub.depart_ns + skew >= arrive_max);
+	       (mem->left_ns == MODEL_UNKNOWN || mem->left_ns + skew >= arrive_max);
 }
 
 /*
@@ -649,7 +649,7 @@ static int pending_replace(struct model *m, struct object *o, const struct membe
 	int err;
 
 	for (i = 0; i < e->n; i++)
-		if (e->members[i].pub.depart_ns == MODEL_UNKNOWN && !member_stays(&e->members[i]) &&
+		if (member_abandoned(&e->members[i]) &&
 		    (found == MODEL_NONE ||
 		     e->members[i].pub.arrive_ns < e->members[found].pub.arrive_ns))
 			found = i;
@@ -660,15 +660,15 @@ static int pending_replace(struct model *m, struct object *o, const struct membe
 	e->nuncertain += mem->uncertain - stale.uncertain;
 	e->arrive_max = 0;
 	e->arrive_min = e->depart_min = MODEL_UNKNOWN;
-	if (mem->pub.depart_ns != MODEL_UNKNOWN && mem->pub.depart_ns > e->depart_max)
-		e->depart_max = mem->pub.depart_ns;
+	if (mem->left_ns != MODEL_UNKNOWN && mem->left_ns > e->depart_max)
+		e->depart_max = mem->left_ns;
 	for (i = 0; i < e->n; i++) {
 		if (e->members[i].pub.arrive_ns > e->arrive_max)
 			e->arrive_max = e->members[i].pub.arrive_ns;
 		if (e->members[i].pub.arrive_ns < e->arrive_min)
 			e->arrive_min = e->members[i].pub.arrive_ns;
-		if (e->members[i].pub.depart_ns < e->depart_min)
-			e->depart_min = e->members[i].pub.depart_ns;
+		if (e->members[i].left_ns < e->depart_min)
+			e->depart_min = e->members[i].left_ns;
 	}
 	e->open.bound = e->arrive_max;
 	err = episode_new(m, o, e->count, &alone);

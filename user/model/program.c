@@ -281,6 +281,7 @@ static void join_proc(struct proc *to, const struct proc *from)
 	a->crossings += b->crossings;
 	a->unmet += b->unmet;
 	a->arrivals_unseen += b->arrivals_unseen;
+	a->departures_unknown += b->departures_unknown;
 	a->lost += b->lost;
 	a->abandoned += b->abandoned;
 	a->episodes += b->episodes;

@@ -526,7 +526,7 @@ static void account_late(struct thread *t, const struct model_crossing *c)
 {
 	uint64_t inside = number_less(c->depart_ns, c->arrive_ns);
 
-	if (c->depart_ns == MODEL_UNKNOWN)
+	if (c->depart_ns == MODEL_UNKNOWN || c->flags & MODEL_CROSSING_UNTIMED)
 		return;
 	t->pub.idle_ns += inside;
 	t->pub.unknown_ns = number_less(t->pub.unknown_ns, inside);
@@ -541,12 +541,14 @@ void thread_account(struct model *m, struct thread *t, const struct model_crossi
 {
 	struct proc *p = proc_at(m, t->pub.proc);
 	uint64_t before = number_less(c->arrive_ns, t->known_ns);
-	bool left = c->depart_ns != MODEL_UNKNOWN, joins = c->flags & MODEL_CROSSING_JOINS;
+	bool untimed = c->flags & MODEL_CROSSING_UNTIMED, joins = c->flags & MODEL_CROSSING_JOINS;
+	bool left = c->depart_ns != MODEL_UNKNOWN && !untimed;
 
 	mem->gaps = t->ngaps;
 	mem->pub.work_ns = MODEL_UNKNOWN;
 	p->pub.crossings += !joins;
-	if (!left && !(c->flags & MODEL_CROSSING_STAYS)) {
+	p->pub.departures_unknown += untimed;
+	if (!left && !untimed && !(c->flags & MODEL_CROSSING_STAYS)) {
 		t->pub.abandoned++;
 		p->pub.abandoned++;
 		m->totals.abandoned++;
@@ -573,7 +575,7 @@ void thread_account(struct model *m, struct thread *t, const struct model_crossi
 	t->joined_ns = 0;
 	t->team_start_ns = MODEL_UNKNOWN;
 	t->last_arrive_ns = c->arrive_ns;
-	t->pub.depart_ns = c->depart_ns;
+	t->pub.depart_ns = left ? c->depart_ns : MODEL_UNKNOWN;
 	t->known_sure = left;
 	t->stays = c->flags & MODEL_CROSSING_STAYS;
 	if (left) {

@@ -35,6 +35,13 @@ static void code_uncounted(struct coder *c, struct report_uncounted *u)
 	code_label(c, &u->reason);
 }
 
+static void code_departures(struct coder *c, struct session_departures *d)
+{
+	code_word(c, &d->family);
+	code_word(c, &d->method);
+	code_label(c, &d->why);
+}
+
 static void code_setting(struct coder *c, struct session_setting *s)
 {
 	code_label(c, &s->name);
@@ -85,6 +92,9 @@ void code_session(struct coder *c, struct contents_session *s)
 	CODE_ARRAY(c, s->ncpu_node, s->cpu_node, code_u32);
 	code_u64(c, &s->ids[0]);
 	code_u64(c, &s->ids[1]);
+	/* Older versions had no further field. */
+	if (!coder_at_end(c))
+		CODE_ARRAY(c, s->session.ndepartures, s->session.departures, code_departures);
 }
 
 /* Code a price in ns; NAN: unknown. A value that cannot be a price is read as NAN. */

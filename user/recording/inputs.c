@@ -208,6 +208,11 @@ static void code_detail(struct coder *c, struct model_detail *d)
 #define NO_DEPARTURE	0x1000
 #define DIFFERS_UNIT	0x2000
 #define DIFFERS_ROUND	0x4000
+#define DIFFERS_HOW	0x8000 /* how the departure was found: FLAGS_HOW */
+
+/* Flags that are in a byte of their own. */
+#define FLAGS_HOW	(MODEL_CROSSING_INFERRED | MODEL_CROSSING_UNTIMED)
+#define FLAGS_HOW_SHIFT 9
 
 static uint64_t differences(const struct model_crossing *last, const struct model_crossing *x)
 {
@@ -218,7 +223,8 @@ static uint64_t differences(const struct model_crossing *last, const struct mode
 	       (x->family != last->family || x->kind != last->kind || x->depth != last->depth
 			? DIFFERS_WHAT
 			: 0) |
-	       (x->flags != last->flags ? DIFFERS_FLAGS : 0) |
+	       ((x->flags ^ last->flags) & ~FLAGS_HOW ? DIFFERS_FLAGS : 0) |
+	       ((x->flags ^ last->flags) & FLAGS_HOW ? DIFFERS_HOW : 0) |
 	       (x->place != last->place ? DIFFERS_PLACE : 0) |
 	       (x->rest != last->rest ? DIFFERS_REST : 0) |
 	       (x->arrive_cpu != last->arrive_cpu ? DIFFERS_ARRIVED : 0) |
@@ -236,17 +242,26 @@ static uint64_t differences(const struct model_crossing *last, const struct mode
 #define FLAGS_JOINS (MODEL_CROSSING_TEAM | MODEL_CROSSING_BOUND)
 
 /*
- * In a recording, the flags are one byte. All flags but MODEL_CROSSING_JOINS have the same bits as
- * in struct model_crossing.
+ * In a recording, the flags without FLAGS_HOW are one byte. All of them but MODEL_CROSSING_JOINS
+ * have the same bits as in struct model_crossing.
  */
 static void code_flags(struct coder *c, uint16_t *flags)
 {
 	uint8_t byte = (uint8_t)(*flags | (*flags & MODEL_CROSSING_JOINS ? FLAGS_JOINS : 0));
+	uint16_t how = *flags & FLAGS_HOW;
 
 	code_u8(c, &byte);
-	*flags = byte;
+	*flags = byte | how;
 	if ((byte & FLAGS_JOINS) == FLAGS_JOINS)
 		*flags ^= MODEL_CROSSING_JOINS | MODEL_CROSSING_BOUND;
+}
+
+static void code_how(struct coder *c, uint16_t *flags)
+{
+	uint8_t how = (uint8_t)(*flags >> FLAGS_HOW_SHIFT);
+
+	code_u8(c, &how);
+	*flags = (uint16_t)((*flags & ~FLAGS_HOW) | (how << FLAGS_HOW_SHIFT & FLAGS_HOW));
 }
 
 void code_crossing(struct coder *c, struct contents_thread *t, struct model_crossing *x,
@@ -302,6 +317,8 @@ void code_crossing(struct coder *c, struct contents_thread *t, struct model_cros
 		code_delta(c, &round, t->last.round);
 		x->round = (uint32_t)round;
 	}
+	if (differs & DIFFERS_HOW)
+		code_how(c, &x->flags);
 	t->last = *x;
 	t->last.detail = NULL;
 	t->left_ns = x->depart_ns == MODEL_UNKNOWN ? x->first_ns : x->depart_ns;

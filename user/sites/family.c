@@ -19,7 +19,8 @@
 const struct family family_table[SBT_FAMILIES] = {
 	/* for functions in which threads wait for their turn (TURN) */
 	[SBT_FAMILY_NONE] = { NULL, 0, EXITS_FOLLOW_ALL },
-	[SBT_FAMILY_PTHREAD] = { "pthread", FAMILY_LIBC_OBJECT | FAMILY_PLAIN_CALL,
+	[SBT_FAMILY_PTHREAD] = { "pthread",
+				 FAMILY_LIBC_OBJECT | FAMILY_PLAIN_CALL | FAMILY_INFERRED,
 				 EXITS_FOLLOW_NONE },
 	[SBT_FAMILY_GOMP] = { "gomp", FAMILY_OPENMP | FAMILY_PLAIN_CALL | FAMILY_COUNT_BEFORE_FUTEX,
 			      EXITS_FOLLOW_OUTSIDE },
@@ -699,6 +700,16 @@ static struct family_team family_read_musl(uint32_t limit)
 	team.sharing_known = true;
 	team.process_shared = limit & MUSL_PROCESS_SHARED;
 	return team;
+}
+
+uint32_t family_waiting(enum family_libc libc, uint64_t first, uint64_t words)
+{
+	uint32_t shared = (uint32_t)(words >> 32);
+
+	/* Only since glibc 2.25 the first two words are the numbers of arrivals. */
+	if (libc != FAMILY_LIBC_GLIBC || (shared && shared != GLIBC_PROCESS_SHARED))
+		return UINT32_MAX;
+	return (uint32_t)first - (uint32_t)(first >> 32);
 }
 
 struct family_team family_read_words(uint8_t family, enum family_libc libc, uint64_t words)

@@ -170,6 +170,11 @@ enum family_trait {
 	 * share them.
 	 */
 	FAMILY_INTERPRETED = 1u << 12,
+	/*
+	 * The object holds the number of members, and no member's code runs on in the barrier after
+	 * the release: departures can be inferred.
+	 */
+	FAMILY_INFERRED = 1u << 13,
 
 	FAMILY_DISCOVERED = FAMILY_COND_VAR | FAMILY_FUTEX_WORD,
 };
@@ -267,5 +272,10 @@ struct family_team {
  * `known` is false for an unknown libc variant, and for values that no initialized barrier has.
  */
 struct family_team family_read_words(uint8_t family, enum family_libc libc, uint64_t words);
+/*
+ * Return how many threads have arrived at a pthread barrier since its last release. @first: the
+ * first 8 bytes of the object; @words: its raw barrier word. UINT32_MAX: unknown.
+ */
+uint32_t family_waiting(enum family_libc libc, uint64_t first, uint64_t words);
 
 #endif /* SITES_FAMILY_H */

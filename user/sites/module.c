@@ -113,7 +113,6 @@ static void keep_pthread(struct module *m)
 			m->left_out |= 1u << m->places[i].spec.family;
 			continue;
 		}
-		m->places[i].spec.less_one = m->traits.musl && !m->traits.glibc;
 		if (i != kept)
 			m->places[kept] = m->places[i];
 		kept++;

@@ -1,0 +1,1041 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The sbt-trace authors
+#include "ingest/departures.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/grow.h"
+#include "base/hash.h"
+#include "base/number.h"
+
+/*
+ * Ask what a thread did after the release if no record of it came within this time (ns). Until
+ * then, later records of all threads are held back.
+ */
+#define LOOK_NS 20000000ULL
+/* If the answer is that a record follows, and none comes within this time (ns), it is lost. */
+#define LOST_NS 5000000000ULL
+
+/* Maximum number of barriers. If there are more, those where no thread waits are forgotten. */
+#define BARRIERS_MAX 65536
+
+/* Nearly always, the barrier counts a thread within this time (ns) after its arrival was noted. */
+#define COUNTED_NS 100000
+
+/* maximum number of generations of forked processes that words_of_parent() follows */
+#define FORKS_MAX 16
+
+#define NEVER UINT64_MAX
+
+/* The arrivals at a barrier between two releases. */
+struct group {
+	uint32_t refs; /* number of waiters and barriers that point to it */
+	uint32_t n; /* number of arrivals that were seen */
+	uint32_t unseen; /* number of threads that arrived before tracing began */
+	bool sure; /* all arrivals before the first one that was seen are counted in `unseen` */
+	uint64_t release_ns; /* NEVER: not released yet, or it is not known when */
+	uint32_t last; /* tid of the last arriver, if it was released */
+	struct waiter *waiters; /* those that have not departed, as far as is known */
+	/* tids of members that arrived elsewhere before the release; they may arrive here again */
+	uint32_t *leavers;
+	uint32_t nleavers, cap_leavers;
+};
+
+struct barrier {
+	uint32_t count;
+	struct group *open; /* NULL: no thread has arrived since the last release */
+	uint64_t arrived_ns; /* the last arrival */
+	/* Records were lost, so it is not known which arrival begins the next episode. */
+	bool lost;
+	bool released; /* it was released while it was traced */
+};
+
+/* A barrier object in one process. */
+struct object {
+	uint64_t raw_word;
+	bool known; /* raw_word is known */
+	struct departures_barrier is;
+};
+
+struct links {
+	struct waiter *prev, *next;
+};
+
+/* A thread, since its last arrival. */
+struct waiter {
+	struct sbt_crossing_full full; /* the crossing that began with that arrival */
+	struct group *group; /* NULL if `decided` */
+	struct waiter *next_in_group;
+	struct links undecided;
+	uint32_t seq; /* number of the thread's last record, also of records of other kinds */
+	bool pending; /* the crossing has not been returned */
+	bool listed; /* in `fresh` or `stale`: released, and the departure is not decided */
+	bool stale;
+	/* The thread's next record will show what it did since its arrival. */
+	bool open;
+	bool gone; /* it ended inside the barrier */
+	/* The departure; NEVER: unknown. The first `before` elements of `off` are before it. */
+	uint64_t depart_ns;
+	uint32_t before;
+	/* To be added to the parts of the thread's next record: */
+	struct {
+		int64_t oncpu_ns;
+		uint64_t runq_ns, blocked_ns;
+		uint64_t from_ns; /* the parts begin here */
+		uint32_t switches;
+		bool any, unknown;
+	} carry;
+};
+
+/* A record that is held back. The record follows. */
+struct held {
+	bool event;
+	uint8_t bytes[] __attribute__((aligned(8)));
+};
+
+struct entry {
+	uint64_t key_ns;
+	uint64_t order; /* entries with equal keys leave in the order in which they came */
+	struct held *held;
+};
+
+struct departures {
+	struct stream stream;
+	struct stream *from;
+	struct departures_ops ops;
+	struct hash waiters; /* (inc, tid) -> struct waiter */
+	struct hash objects; /* (address, process) -> struct object */
+	struct hash barriers; /* object or shared key -> struct barrier */
+	/*
+	 * Released waiters without a known departure. Those in `fresh` are in the order of their
+	 * releases. Those in `stale` were off the CPU at stale_ns.
+	 */
+	struct waiter *fresh, *fresh_end, *stale;
+	uint64_t stale_ns;
+	uint64_t read_ns; /* all records before this time have been read */
+	struct entry *heap;
+	uint32_t n, cap;
+	uint64_t order;
+	struct held *returned; /* the record that was returned last */
+};
+
+/* --- records that are held back --------------------------------------------------------------- */
+
+static bool is_before(const struct entry *a, const struct entry *b)
+{
+	return a->key_ns != b->key_ns ? a->key_ns < b->key_ns : a->order < b->order;
+}
+
+static int heap_push(struct departures *d, uint64_t key_ns, const void *record, size_t len,
+		     bool event)
+{
+	struct entry e = { .key_ns = key_ns, .order = d->order++ };
+	uint32_t i, up;
+
+	e.held = malloc(sizeof(*e.held) + len);
+	if (!e.held || grow(d->heap, d->cap, d->n + 1)) {
+		free(e.held);
+		return -ENOMEM;
+	}
+	e.held->event = event;
+	memcpy(e.held->bytes, record, len);
+	for (i = d->n++; i; i = up) {
+		up = (i - 1) / 2;
+		if (is_before(&d->heap[up], &e))
+			break;
+		d->heap[i] = d->heap[up];
+	}
+	d->heap[i] = e;
+	return 0;
+}
+
+static struct entry heap_pop(struct departures *d)
+{
+	struct entry first = d->heap[0], last = d->heap[--d->n];
+	uint32_t i = 0, down;
+
+	while ((down = 2 * i + 1) < d->n) {
+		if (down + 1 < d->n && is_before(&d->heap[down + 1], &d->heap[down]))
+			down++;
+		if (!is_before(&d->heap[down], &last))
+			break;
+		d->heap[i] = d->heap[down];
+		i = down;
+	}
+	d->heap[i] = last;
+	return first;
+}
+
+/* --- groups ----------------------------------------------------------------------------------- */
+
+static void group_put(struct group *g)
+{
+	if (g && !--g->refs) {
+		free(g->leavers);
+		free(g);
+	}
+}
+
+static void unlist(struct departures *d, struct waiter *w)
+{
+	if (!w->listed)
+		return;
+	if (w->undecided.prev)
+		w->undecided.prev->undecided.next = w->undecided.next;
+	else if (w->stale)
+		d->stale = w->undecided.next;
+	else
+		d->fresh = w->undecided.next;
+	if (w->undecided.next)
+		w->undecided.next->undecided.prev = w->undecided.prev;
+	else if (!w->stale)
+		d->fresh_end = w->undecided.prev;
+	w->listed = w->stale = false;
+}
+
+static void list_fresh(struct departures *d, struct waiter *w)
+{
+	w->listed = true;
+	w->undecided = (struct links){ .prev = d->fresh_end };
+	if (d->fresh_end)
+		d->fresh_end->undecided.next = w;
+	else
+		d->fresh = w;
+	d->fresh_end = w;
+}
+
+static void list_stale(struct departures *d, struct waiter *w)
+{
+	unlist(d, w);
+	w->listed = w->stale = true;
+	w->undecided = (struct links){ .next = d->stale };
+	if (d->stale)
+		d->stale->undecided.prev = w;
+	d->stale = w;
+}
+
+/* Remove the waiter from its group. */
+static void group_leave(struct waiter *w)
+{
+	struct waiter **at = &w->group->waiters;
+
+	/* After the release, the list is not used any more. */
+	if (w->group->release_ns == NEVER) {
+		while (*at && *at != w)
+			at = &(*at)->next_in_group;
+		if (*at)
+			*at = w->next_in_group;
+	}
+	group_put(w->group);
+	w->group = NULL;
+}
+
+/* No more threads arrive in the open group, and it is not known when it was released. */
+static void barrier_close(struct barrier *b)
+{
+	if (!b->open)
+		return;
+	group_put(b->open);
+	b->open = NULL;
+}
+
+static void barrier_release(struct departures *d, struct barrier *b, const struct waiter *last)
+{
+	struct group *g = b->open;
+	struct waiter *w;
+
+	b->released = true;
+	g->release_ns = last->full.crossing.arrive_ns;
+	g->last = last->full.crossing.tid;
+	for (w = g->waiters; w; w = w->next_in_group)
+		list_fresh(d, w);
+	barrier_close(b);
+}
+
+/* Return whether the thread has already arrived in the open group. */
+static bool has_arrived(const struct group *g, uint32_t tid)
+{
+	array_for_each (leaver, g->leavers, g->nleavers)
+		if (*leaver == tid)
+			return true;
+	return false;
+}
+
+/* Return whether the barrier has counted no arrival in the present episode. */
+static bool counts_none(const struct departures_barrier *is)
+{
+	return is->count && is->waiting != UINT32_MAX && !(is->waiting % is->count);
+}
+
+/*
+ * Return whether the arrival is the first of an episode: the barrier has counted no other, and a
+ * thread that arrived before has had time to be counted.
+ */
+static bool begins_episode(const struct barrier *b, const struct departures_barrier *is,
+			   uint64_t now_ns)
+{
+	return counts_none(is) && now_ns > b->arrived_ns + COUNTED_NS;
+}
+
+/* A lost record was an arrival in the open group, or in an earlier or later one. */
+static void lose_step(struct departures *d, struct barrier *b)
+{
+	barrier_close(b);
+	b->lost = true;
+	d->ops.refresh(d->ops.ctx);
+}
+
+static int barrier_arrive(struct departures *d, struct barrier *b, struct waiter *w,
+			  const struct departures_barrier *is, bool fresh, bool gap)
+{
+	uint64_t now_ns = w->full.crossing.arrive_ns;
+	struct group *g;
+
+	/* The barrier has been created again. */
+	if (b->open && is->count != b->count)
+		barrier_close(b);
+	b->count = is->count;
+	/*
+	 * The group is over, and it is not known when it was released, if this thread had arrived
+	 * in it before. It is also over if all its members have left, and the barrier has counted
+	 * none: then the barrier has been created again.
+	 */
+	if (b->open &&
+	    (has_arrived(b->open, w->full.crossing.tid) || (!b->open->waiters && counts_none(is))))
+		barrier_close(b);
+	if (gap)
+		lose_step(d, b);
+	else if (b->lost && begins_episode(b, is, now_ns))
+		b->lost = false;
+	b->arrived_ns = now_ns;
+	g = b->open;
+	if (!g) {
+		g = calloc(1, sizeof(*g));
+		if (!g)
+			return -ENOMEM;
+		g->release_ns = NEVER;
+		g->sure = b->released || (fresh && is->waiting != UINT32_MAX);
+		if (!b->lost) {
+			g->refs = 1;
+			b->open = g;
+		}
+	}
+	if (fresh && is->count && is->waiting != UINT32_MAX && is->waiting % is->count > g->n &&
+	    is->waiting % is->count - g->n > g->unseen)
+		g->unseen = is->waiting % is->count - g->n;
+	g->refs++;
+	g->n++;
+	w->group = g;
+	w->next_in_group = g->waiters;
+	g->waiters = w;
+	if (is->count && !b->lost && g->n + g->unseen >= is->count)
+		barrier_release(d, b, w);
+	return 0;
+}
+
+/* --- departures ------------------------------------------------------------------------------- */
+
+static uint64_t segment_begin(const struct waiter *w, const struct sbt_arrival_full *seen,
+			      uint32_t before)
+{
+	return before ? seen->off[before - 1].in_ns : w->full.crossing.arrive_ns;
+}
+
+/* Return the number of times off the CPU that ended by @t_ns. */
+static uint32_t ended_by(const struct sbt_arrival_full *seen, uint64_t t_ns)
+{
+	uint32_t n = 0;
+
+	while (n < seen->noffs && seen->off[n].in_ns <= t_ns)
+		n++;
+	return n;
+}
+
+/*
+ * Return the time off the CPU at whose end the thread departs, plus 1; 0: none. If the thread's
+ * system call shows that it was inside the barrier, it departs later. For example, it fell asleep
+ * just after the last arrival, because the last arriver had not yet opened the barrier. Or the
+ * threads that the last arriver woke took its CPU.
+ */
+static uint32_t last_sleep(const struct sbt_arrival_full *seen, uint64_t release_ns)
+{
+	uint32_t i;
+
+	for (i = seen->noffs; i--;)
+		if ((seen->off[i].inside || seen->off[i].waker) && seen->off[i].in_ns > release_ns)
+			return i + 1;
+	for (i = 0; i < seen->noffs; i++)
+		if (seen->off[i].out_ns <= release_ns && seen->off[i].in_ns > release_ns)
+			return i + 1;
+	return 0;
+}
+
+/* Return whether the state of the thread at @t_ns was not kept. */
+static bool is_merged(const struct sbt_arrival_full *seen, uint64_t t_ns)
+{
+	return seen->merged && t_ns > seen->off[SBT_OFFS - 2].in_ns &&
+	       t_ns < seen->off[SBT_OFFS - 1].out_ns;
+}
+
+/*
+ * Decide when the thread departs, given what it did up to @now_ns. NEVER: this is not known.
+ */
+static void decide(const struct departures *d, struct waiter *w,
+		   const struct sbt_arrival_full *seen, uint64_t now_ns)
+{
+	uint64_t release_ns = w->group->release_ns, depart_ns;
+	uint64_t latest_ns = seen->left_ns && seen->left_ns < now_ns ? seen->left_ns : now_ns;
+	bool last = w->full.crossing.tid == w->group->last;
+	uint64_t delay_ns = 0;
+
+	w->depart_ns = NEVER;
+	w->before = 0;
+	if (release_ns == NEVER || seen->unsure)
+		return;
+	w->before = last_sleep(seen, release_ns);
+	depart_ns = w->before ? seen->off[w->before - 1].in_ns : release_ns + 1;
+	if (w->before)
+		delay_ns = d->ops.run_ns;
+	if (last && seen->woke_ns > depart_ns) {
+		depart_ns = seen->woke_ns;
+		delay_ns = seen->woke_idle ? d->ops.wake_idle_ns : d->ops.wake_ns;
+	}
+	w->before = ended_by(seen, depart_ns);
+	if (w->before < seen->noffs && seen->off[w->before].out_ns < latest_ns)
+		latest_ns = seen->off[w->before].out_ns;
+	if (depart_ns > latest_ns || is_merged(seen, depart_ns))
+		return;
+	w->depart_ns = latest_ns - depart_ns > delay_ns ? depart_ns + delay_ns : latest_ns;
+}
+
+/* Fill in how the thread spent its time inside the barrier. */
+static void fill_inside(struct waiter *w, const struct sbt_arrival_full *seen)
+{
+	struct sbt_inside *in = &w->full.inside;
+	uint32_t i;
+
+	memset(in, 0, sizeof(*in));
+	in->oncpu_ns = number_less(w->depart_ns, segment_begin(w, seen, w->before));
+	in->switches = w->before;
+	for (i = 0; i < w->before; i++) {
+		in->oncpu_ns += seen->off[i].oncpu_ns;
+		in->runq_ns += seen->off[i].runq_ns;
+		if (seen->off[i].ran_ns > in->ran_ns) {
+			in->ran_ns = seen->off[i].ran_ns;
+			in->ran = seen->off[i].ran;
+		}
+	}
+	if (w->before)
+		w->full.crossing.flags |= SBT_CROSSING_INSIDE;
+	if (w->before)
+		w->full.crossing.depart_cpu = (uint16_t)seen->off[w->before - 1].cpu;
+}
+
+/*
+ * Calculate what the thread did after its departure, up to the time where the parts in its next
+ * record begin.
+ */
+static void carry_over(struct waiter *w, const struct sbt_arrival_full *seen)
+{
+	uint32_t i, n = seen->noffs;
+
+	memset(&w->carry, 0, sizeof(w->carry));
+	w->open = false;
+	w->carry.any = true;
+	w->carry.from_ns = segment_begin(w, seen, n);
+	if (w->depart_ns == NEVER || (seen->merged && w->before == SBT_OFFS)) {
+		w->carry.unknown = true;
+		return;
+	}
+	w->carry.oncpu_ns = -(int64_t)number_less(w->depart_ns, segment_begin(w, seen, w->before));
+	for (i = w->before; i < n; i++) {
+		const struct sbt_off *off = &seen->off[i];
+
+		w->carry.oncpu_ns += (int64_t)off->oncpu_ns;
+		w->carry.runq_ns += off->runq_ns;
+		w->carry.blocked_ns +=
+			number_less(number_less(off->in_ns, off->out_ns), off->runq_ns);
+		w->carry.switches++;
+	}
+}
+
+/*
+ * Correct the parts of a record of the thread at @now_ns, which the BPF programs began where `off`
+ * ends and not at the departure.
+ */
+static void apply_carry(const struct waiter *w, struct sbt_crossing_full *f, uint64_t now_ns)
+{
+	struct sbt_parts *p = &f->parts;
+	int64_t oncpu_ns;
+
+	if (!w->carry.any || !(f->crossing.flags & SBT_CROSSING_ACCOUNTED))
+		return;
+	if (w->carry.unknown) {
+		f->crossing.flags &= (uint16_t) ~(SBT_CROSSING_ACCOUNTED | SBT_CROSSING_INSIDE |
+						  SBT_CROSSING_PARTS | SBT_CROSSING_COUNTERS);
+		return;
+	}
+	if (!(f->crossing.flags & SBT_CROSSING_PARTS)) {
+		/* The thread was on a CPU all the time. */
+		if (!w->carry.switches)
+			return;
+		memset(p, 0, sizeof(*p));
+		p->oncpu_ns = number_less(now_ns, w->carry.from_ns);
+	}
+	if (!(f->crossing.flags & SBT_CROSSING_INSIDE)) {
+		memset(&f->inside, 0, sizeof(f->inside));
+		f->inside.oncpu_ns = number_less(f->crossing.depart_ns, f->crossing.arrive_ns);
+	}
+	oncpu_ns = (int64_t)p->oncpu_ns + w->carry.oncpu_ns;
+	p->oncpu_ns = oncpu_ns > 0 ? (uint64_t)oncpu_ns : 0;
+	p->runq_ns += w->carry.runq_ns;
+	p->blocked_ns[SBT_BLOCKED_OTHER] += w->carry.blocked_ns;
+	p->switches += w->carry.switches;
+	f->crossing.flags |= SBT_CROSSING_INSIDE | SBT_CROSSING_PARTS;
+}
+
+/* Return the number of bytes of a record that is no arrival. */
+static size_t crossing_bytes(const struct sbt_crossing *c)
+{
+	switch (c->type) {
+	case SBT_REC_CALLERS:
+		return offsetof(struct sbt_callers, bytes) +
+		       ((const struct sbt_callers *)(const void *)c)->len;
+	case SBT_REC_SAMPLE:
+		return sizeof(struct sbt_sample);
+	case SBT_REC_TAIL:
+	case SBT_REC_MARK:
+		return sizeof(struct sbt_crossing_full);
+	default:
+		return sizeof(*c) +
+		       (c->flags & SBT_CROSSING_INSIDE ? sizeof(struct sbt_inside) : 0) +
+		       (c->flags & SBT_CROSSING_PARTS ? sizeof(struct sbt_parts) : 0) +
+		       (c->flags & SBT_CROSSING_COUNTERS ? sizeof(struct sbt_counters) : 0);
+	}
+}
+
+static int crossing_push(struct departures *d, struct waiter *w)
+{
+	struct sbt_crossing *c = &w->full.crossing;
+
+	w->pending = false;
+	return heap_push(d, c->depart_ns, &w->full, crossing_bytes(c), false);
+}
+
+/* The departure has been decided: return the crossing. */
+static int settle(struct departures *d, struct waiter *w, const struct sbt_arrival_full *seen,
+		  uint64_t now_ns)
+{
+	struct sbt_crossing *c = &w->full.crossing;
+	const struct group *g = w->group;
+	/*
+	 * If all other arrivals were seen, the thread was not released: it left by longjmp, for
+	 * example.
+	 */
+	bool abandoned = g->release_ns == NEVER && g->sure && d->ops.lossless(d->ops.ctx);
+
+	unlist(d, w);
+	group_leave(w);
+	c->depart_ns = w->depart_ns;
+	if (w->depart_ns == NEVER) {
+		c->depart_ns = now_ns;
+		c->flags |= abandoned ? SBT_CROSSING_ABANDONED : SBT_CROSSING_UNTIMED;
+		/* Nothing is known of the time inside; the parts of the phase are known. */
+		if (c->flags & SBT_CROSSING_PARTS) {
+			memset(&w->full.inside, 0, sizeof(w->full.inside));
+			c->flags |= SBT_CROSSING_INSIDE;
+		}
+	} else {
+		fill_inside(w, seen);
+		if (c->flags & SBT_CROSSING_PARTS)
+			c->flags |= SBT_CROSSING_INSIDE;
+	}
+	return crossing_push(d, w);
+}
+
+/* The thread has a new record at @now_ns, which shows that it has left the barrier. */
+static int has_left(struct departures *d, struct waiter *w, const struct sbt_arrival_full *seen,
+		    uint64_t now_ns)
+{
+	struct group *g = w->group;
+	int err = 0;
+
+	if (w->pending) {
+		/* The group may still be open: its other members have not left it. */
+		if (g->release_ns == NEVER) {
+			err = grow(g->leavers, g->cap_leavers, g->nleavers + 1);
+			if (err)
+				return err;
+			g->leavers[g->nleavers++] = w->full.crossing.tid;
+		}
+		decide(d, w, seen, now_ns);
+		err = settle(d, w, seen, now_ns);
+	}
+	if (w->open)
+		carry_over(w, seen);
+	return err;
+}
+
+/* --- records ---------------------------------------------------------------------------------- */
+
+static uint64_t thread_key(uint32_t inc, uint32_t tid)
+{
+	return (uint64_t)inc << 32 | tid;
+}
+
+static struct waiter *waiter_of(const struct departures *d, uint32_t inc, uint32_t tid)
+{
+	return hash_get_ptr(&d->waiters, thread_key(inc, tid));
+}
+
+static uint64_t object_key(uint64_t object, uint32_t tgid, uint32_t inc)
+{
+	return hash_mix(object ^ hash_mix((uint64_t)inc << 32 | tgid));
+}
+
+/*
+ * After fork, a child has no page of a shared mapping until it touches the page, so its first
+ * arrival cannot read the barrier. Take what the parent has read at the same address.
+ */
+static void words_of_parent(const struct departures *d, const struct sbt_arrival *a,
+			    struct object *o)
+{
+	uint32_t tgid = a->tgid, inc = a->inc, i;
+	const struct object *of;
+
+	for (i = 0; i < FORKS_MAX && d->ops.parent(d->ops.ctx, &tgid, &inc); i++) {
+		of = hash_get_ptr(&d->objects, object_key(a->object, tgid, inc));
+		if (!of || !of->known)
+			continue;
+		o->raw_word = of->raw_word;
+		o->known = true;
+		return;
+	}
+}
+
+/* Forget all barriers at which no thread waits. Return 0 or -ENOMEM. */
+static int forget_idle(struct departures *d)
+{
+	struct hash busy = { 0 };
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+	int err = 0;
+
+	while (!err && (e = hash_next(&d->barriers, &pos, &zero))) {
+		struct barrier *b = (void *)(uintptr_t)e->value;
+
+		if (b->open)
+			err = hash_put_ptr(&busy, e->key, b);
+	}
+	if (err) {
+		hash_free(&busy);
+		return err;
+	}
+	pos = 0;
+	while ((e = hash_next(&d->barriers, &pos, &zero))) {
+		struct barrier *b = (void *)(uintptr_t)e->value;
+
+		if (!b->open)
+			free(b);
+	}
+	hash_free(&d->barriers);
+	d->barriers = busy;
+	return 0;
+}
+
+/* Find the barrier of an arrival, and fill in the members of the crossing that depend on it. */
+static int object_of(struct departures *d, const struct sbt_arrival_full *a, struct sbt_crossing *c,
+		     struct departures_barrier *is, struct barrier **out)
+{
+	uint64_t key = object_key(a->head.object, a->head.tgid, a->head.inc), shared;
+	struct object *o = hash_get_ptr(&d->objects, key);
+	int err;
+
+	if (!o)
+		o = hash_new_ptr(&d->objects, key, sizeof(*o));
+	if (!o)
+		return -ENOMEM;
+	if (a->has_words) {
+		o->raw_word = a->raw_word;
+		o->known = !(a->head.flags & SBT_CROSSING_NO_WORDS);
+	}
+	if (!o->known)
+		words_of_parent(d, &a->head, o);
+	c->raw_word = o->raw_word;
+	c->flags = (uint16_t)((c->flags & ~SBT_CROSSING_NO_WORDS) |
+			      (o->known ? 0 : SBT_CROSSING_NO_WORDS));
+	err = d->ops.barrier(d->ops.ctx, c, a->has_words ? a->first_word : 0, &o->is);
+	if (err)
+		return err;
+	if (!a->has_words)
+		o->is.waiting = UINT32_MAX;
+	if (hash_count(&d->barriers) >= BARRIERS_MAX && forget_idle(d))
+		return -ENOMEM;
+	shared = o->is.shared ? hash_mix(o->is.shared ^ 0x5368617265640000ULL) : key;
+	*out = hash_get_ptr(&d->barriers, shared);
+	if (!*out)
+		*out = hash_new_ptr(&d->barriers, shared, sizeof(**out));
+	*is = o->is;
+	return *out ? 0 : -ENOMEM;
+}
+
+static struct sbt_crossing crossing_of(const struct sbt_arrival_full *a)
+{
+	return (struct sbt_crossing){
+		.arrive_ns = a->head.stamp & ~SBT_ARRIVAL_STAMP,
+		.object = a->head.object,
+		.ip = a->head.ip,
+		.tgid = a->head.tgid,
+		.tid = a->head.tid,
+		.inc = a->head.inc,
+		.seq = a->head.seq,
+		.arrive_cpu = a->head.cpu,
+		.depart_cpu = a->head.cpu,
+		.type = SBT_REC_CROSSING,
+		.flags = a->head.flags | SBT_CROSSING_INFERRED,
+		.spec = a->head.spec,
+		.handler_ns = a->handler_ns,
+	};
+}
+
+static int take_arrival(struct departures *d, const struct sbt_arrival_full *a)
+{
+	uint64_t now_ns = a->head.stamp & ~SBT_ARRIVAL_STAMP;
+	struct waiter *w = waiter_of(d, a->head.inc, a->head.tid);
+	struct sbt_arrival_full unknown = { .unsure = 1 };
+	struct departures_barrier is;
+	struct barrier *b;
+	bool gap;
+	int err = 0;
+
+	/* The end of an earlier thread with this number was not seen. */
+	if (w && a->head.seq <= w->seq) {
+		err = has_left(d, w, &unknown, now_ns);
+		w->carry.any = false;
+		w->seq = 0;
+	}
+	if (err)
+		return err;
+	if (!w)
+		w = hash_new_ptr(&d->waiters, thread_key(a->head.inc, a->head.tid), sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	err = has_left(d, w, a, now_ns);
+	if (err)
+		return err;
+	gap = w->seq && a->head.seq != w->seq + 1;
+	w->seq = a->head.seq;
+	w->full.crossing = crossing_of(a);
+	if (a->head.length == SBT_ARRIVAL_ALL)
+		w->full.parts = a->parts;
+	w->full.crossing.depart_ns = now_ns;
+	apply_carry(w, &w->full, now_ns);
+	w->full.crossing.flags &= (uint16_t)~SBT_CROSSING_INSIDE;
+	w->carry.any = w->gone = false;
+	err = object_of(d, a, &w->full.crossing, &is, &b);
+	if (err)
+		return err;
+	w->pending = w->open = true;
+	return barrier_arrive(d, b, w, &is, a->has_words, gap);
+}
+
+/* The thread writes another kind of record now, or exits. */
+static int take_left(struct departures *d, const struct sbt_arrival_full *a)
+{
+	uint64_t now_ns = a->head.stamp & ~SBT_ARRIVAL_STAMP;
+	struct waiter *w = waiter_of(d, a->head.inc, a->head.tid);
+	struct sbt_crossing *c;
+
+	if (!w)
+		return 0;
+	if (!w->pending || w->group->release_ns != NEVER)
+		return has_left(d, w, a, now_ns);
+	/* The thread was never released. */
+	c = &w->full.crossing;
+	c->flags |= SBT_CROSSING_ABANDONED;
+	c->depart_ns = now_ns;
+	if (c->flags & SBT_CROSSING_PARTS) {
+		memset(&w->full.inside, 0, sizeof(w->full.inside));
+		c->flags |= SBT_CROSSING_INSIDE;
+	}
+	w->gone = true;
+	w->depart_ns = NEVER;
+	group_leave(w);
+	carry_over(w, a);
+	return crossing_push(d, w);
+}
+
+static size_t event_bytes(const struct sbt_event *e)
+{
+	switch (e->type) {
+	case SBT_REC_LABEL:
+		return sizeof(struct sbt_label);
+	case SBT_REC_PYTHON:
+	case SBT_REC_PYTHON_CODE:
+		return sizeof(struct sbt_python_site);
+	default:
+		return sizeof(*e);
+	}
+}
+
+/* Return whether the record's parts begin at the thread's last departure. */
+static bool has_parts(const struct sbt_crossing *c)
+{
+	return c->type == SBT_REC_CROSSING || c->type == SBT_REC_RESUME ||
+	       c->type == SBT_REC_TAIL || c->type == SBT_REC_MARK;
+}
+
+static int take_crossing(struct departures *d, const struct stream_record *record)
+{
+	const struct sbt_crossing *c = record->crossing;
+	struct sbt_arrival_full unknown = { .unsure = 1 };
+	struct sbt_crossing_full full;
+	struct waiter *w =
+		has_parts(c) && hash_count(&d->waiters) ? waiter_of(d, c->inc, c->tid) : NULL;
+	int err;
+
+	if (!w)
+		return heap_push(d, record->key_ns, c, crossing_bytes(c), false);
+	/* SBT_REC_LEFT should have come before. It was lost. */
+	if (w->pending || w->open) {
+		err = has_left(d, w, &unknown, record->key_ns);
+		if (err)
+			return err;
+	}
+	if (c->type == SBT_REC_CROSSING || c->type == SBT_REC_RESUME)
+		w->seq = c->seq;
+	if (c->type == SBT_REC_TAIL && w->gone)
+		return 0;
+	if (!w->carry.any || c->flags & SBT_CROSSING_COUNTERS)
+		return heap_push(d, record->key_ns, c, crossing_bytes(c), false);
+	memset(&full, 0, sizeof(full));
+	memcpy(&full, c, crossing_bytes(c));
+	apply_carry(w, &full, c->arrive_ns);
+	/* The phase goes on after a mark. */
+	w->carry.any = c->type == SBT_REC_MARK;
+	return heap_push(d, record->key_ns, &full, sizeof(full), false);
+}
+
+static int take_event(struct departures *d, const struct stream_record *record)
+{
+	const struct sbt_event *e = record->event;
+	struct waiter *w = e->type == SBT_REC_EXIT ? waiter_of(d, e->inc, e->tid) : NULL;
+
+	if (w && !w->pending) {
+		hash_del(&d->waiters, thread_key(e->inc, e->tid));
+		free(w);
+	}
+	return heap_push(d, record->key_ns, e, event_bytes(e), true);
+}
+
+static int take(struct departures *d, const struct stream_record *record)
+{
+	if (record->key_ns > d->read_ns)
+		d->read_ns = record->key_ns;
+	if (record->event)
+		return take_event(d, record);
+	if (record->crossing)
+		return take_crossing(d, record);
+	return record->arrival->head.type == SBT_REC_LEFT ? take_left(d, record->arrival)
+							  : take_arrival(d, record->arrival);
+}
+
+/* --- threads without a further record --------------------------------------------------------- */
+
+/*
+ * Ask what a thread did since the release. Decide its departure, or note that it had not departed
+ * at @until_ns.
+ */
+static int look(struct departures *d, struct waiter *w, uint64_t until_ns)
+{
+	struct sbt_arrival_full seen = { 0 };
+	uint64_t out_ns;
+
+	if (!d->ops.offs(d->ops.ctx, w->full.crossing.tid, w->full.crossing.seq, &seen, &out_ns)) {
+		if (until_ns == UINT64_MAX || until_ns - w->group->release_ns < LOST_NS)
+			return 0;
+		w->depart_ns = NEVER;
+		return settle(d, w, &seen, until_ns);
+	}
+	decide(d, w, &seen, until_ns);
+	if (out_ns && (w->depart_ns == NEVER || out_ns <= w->depart_ns ||
+		       w->full.crossing.tid != w->group->last)) {
+		if (until_ns != UINT64_MAX)
+			list_stale(d, w);
+		return 0;
+	}
+	return settle(d, w, &seen, until_ns);
+}
+
+static int look_at_all(struct departures *d, uint64_t until_ns)
+{
+	struct waiter *w, *next;
+	int err = 0;
+
+	for (w = d->stale; w && !err; w = next) {
+		next = w->undecided.next;
+		err = look(d, w, until_ns);
+	}
+	for (w = d->fresh; w && !err; w = next) {
+		next = w->undecided.next;
+		if (until_ns != UINT64_MAX && until_ns < w->group->release_ns + LOOK_NS)
+			break;
+		err = look(d, w, until_ns);
+	}
+	d->stale_ns = until_ns;
+	return err;
+}
+
+/* --- the stream ------------------------------------------------------------------------------- */
+
+uint64_t departures_until(const struct departures *d, uint64_t until_ns)
+{
+	if (d->fresh && d->fresh->group->release_ns < until_ns)
+		until_ns = d->fresh->group->release_ns;
+	if (d->stale && d->stale_ns < until_ns)
+		until_ns = d->stale_ns;
+	return until_ns;
+}
+
+/* Return the next record that no other record can precede. */
+static bool next_ready(struct departures *d, uint64_t until_ns, struct stream_record *out)
+{
+	struct entry e;
+
+	if (!d->n || d->heap[0].key_ns > departures_until(d, until_ns))
+		return false;
+	e = heap_pop(d);
+	free(d->returned);
+	d->returned = e.held;
+	*out = (struct stream_record){ .key_ns = e.key_ns };
+	if (e.held->event)
+		out->event = (const void *)e.held->bytes;
+	else
+		out->crossing = (const void *)e.held->bytes;
+	return true;
+}
+
+static int next(struct stream *stream, uint64_t until_ns, struct stream_record *out)
+{
+	struct departures *d = (struct departures *)stream;
+	struct stream_record record;
+	int err;
+
+	for (;;) {
+		if (next_ready(d, d->read_ns, out))
+			return 1;
+		err = stream_next(d->from, until_ns, &record);
+		if (err < 0)
+			return err;
+		if (!err)
+			break;
+		err = take(d, &record);
+		if (err)
+			return err;
+	}
+	if (until_ns > d->read_ns && until_ns != UINT64_MAX)
+		d->read_ns = until_ns;
+	err = look_at_all(d, until_ns);
+	if (err)
+		return err;
+	if (until_ns == UINT64_MAX) {
+		/* These threads are still inside: departures_each_pending(). */
+		while (d->fresh)
+			unlist(d, d->fresh);
+		while (d->stale)
+			unlist(d, d->stale);
+	}
+	return next_ready(d, until_ns, out);
+}
+
+static void departures_free(struct stream *stream)
+{
+	struct departures *d = (struct departures *)stream;
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	while ((e = hash_next(&d->waiters, &pos, &zero))) {
+		struct waiter *w = (void *)(uintptr_t)e->value;
+
+		group_put(w->group);
+	}
+	pos = 0;
+	while ((e = hash_next(&d->barriers, &pos, &zero)))
+		group_put(((struct barrier *)(uintptr_t)e->value)->open);
+	while (d->n)
+		free(d->heap[--d->n].held);
+	free(d->heap);
+	free(d->returned);
+	hash_free_ptrs(&d->waiters);
+	hash_free_ptrs(&d->objects);
+	hash_free_ptrs(&d->barriers);
+	free(d);
+}
+
+static const struct stream_ops departures_stream_ops = { .next = next, .free = departures_free };
+
+int departures_new(struct stream *from, const struct departures_ops *ops, struct departures **out)
+{
+	struct departures *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return -ENOMEM;
+	d->stream.ops = &departures_stream_ops;
+	d->from = from;
+	d->ops = *ops;
+	*out = d;
+	return 0;
+}
+
+struct stream *departures_stream(struct departures *d)
+{
+	return &d->stream;
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+int departures_each_pending(const struct departures *d,
+			    int (*each)(void *ctx, const struct sbt_crossing *c), void *ctx)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+	int err = 0;
+
+	while (!err && (e = hash_next(&d->waiters, &pos, &zero))) {
+		const struct waiter *w = (const void *)(uintptr_t)e->value;
+
+		if (w->pending)
+			err = each(ctx, &w->full.crossing);
+	}
+	return err;
+}
+
+bool departures_tail(struct departures *d, struct sbt_crossing_full *tail)
+{
+	struct waiter *w = waiter_of(d, tail->crossing.inc, tail->crossing.tid);
+	struct sbt_arrival_full seen;
+	uint64_t out_ns;
+
+	if (!w)
+		return true;
+	if (w->pending)
+		return false;
+	if (w->open &&
+	    d->ops.offs(d->ops.ctx, tail->crossing.tid, w->full.crossing.seq, &seen, &out_ns))
+		carry_over(w, &seen);
+	apply_carry(w, tail, tail->crossing.arrive_ns);
+	return true;
+}
+
+bool departures_waits(const struct departures *d, uint32_t inc, uint32_t tid)
+{
+	const struct waiter *w = waiter_of(d, inc, tid);
+
+	return w && w->pending;
+}
