@@ -44,6 +44,12 @@ static __always_inline void *sample_reserve(__u32 cpu, __u64 size)
 }
 
 /*
+ * One sample in SAMPLE_WAKE_EVERY checks whether the ring is filling up. A sample takes the room of
+ * many crossings.
+ */
+#define SAMPLE_WAKE_EVERY 8
+
+/*
  * Send a sample of the stack. Return its name, even if there was no room and the sample was not
  * sent.
  */
@@ -71,7 +77,7 @@ static __noinline __u64 callers_sample(const struct sbt_thread *t)
 		sample_fill(s, t, w, name, now);
 		s->len = stack_bytes(s->bytes, w->from.sp, SBT_CALLERS_BYTES);
 	}
-	bpf_ringbuf_submit(s, ring_wake(cpu));
+	bpf_ringbuf_submit(s, record_wake(cpu, SAMPLE_WAKE_EVERY));
 	return name;
 }
 

@@ -762,7 +762,7 @@ static __noinline int mark_write(struct sbt_thread *t, __u32 index, __u32 label,
 		now = bpf_ktime_get_ns();
 	}
 	f->crossing.arrive_ns = f->crossing.depart_ns = now;
-	bpf_ringbuf_submit(f, ring_wake(cpu));
+	bpf_ringbuf_submit(f, record_wake(cpu, WAKE_EVERY));
 	return 0;
 }
 

@@ -186,7 +186,7 @@ static __noinline int candidate_write(struct sbt_thread *t, __u64 depart_ns, __u
 	c->result = result;
 	c->value = t->waiting.value;
 	c->held = t->waiting.held;
-	bpf_ringbuf_submit(c, ring_wake(cpu));
+	bpf_ringbuf_submit(c, record_wake(cpu, WAKE_EVERY));
 	return 0;
 }
 

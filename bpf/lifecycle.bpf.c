@@ -161,6 +161,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	struct sbt_proc fresh = {};
 	struct sbt_event *e;
 	__u32 flags;
+	bool first;
 
 	if (config.system)
 		note_forked(parent, child, now);
@@ -178,11 +179,12 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 			e->thread_pointer = thread_pointer(child);
 			/*
 			 * If this is the first thread that the process creates, wake user space at
-			 * once: the process's waits must be seen from now on.
+			 * once: the process's waits must be seen from now on. A process that
+			 * creates and joins one thread after another has these probes already.
 			 */
-			bpf_ringbuf_submit(e, config.discover && parent->signal->nr_threads <= 2
-						      ? BPF_RB_FORCE_WAKEUP
-						      : event_wake());
+			first = config.discover && !(flags & SBT_PROC_WAITS) &&
+				parent->signal->nr_threads <= 2;
+			bpf_ringbuf_submit(e, first ? BPF_RB_FORCE_WAKEUP : event_wake());
 		}
 		return 0;
 	}

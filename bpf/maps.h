@@ -549,6 +549,21 @@ static __always_inline __u64 crossing_wake(const struct sbt_thread *t, __u32 cpu
 	return (t->seq + t->tid) & (WAKE_EVERY - 1) ? BPF_RB_NO_WAKEUP : ring_wake(cpu);
 }
 
+/*
+ * Return whether this record is one in @every (a power of two), at random. This is for records that
+ * have no number. While the reader is behind, a ring stays filled, and each record would wake it.
+ */
+static __always_inline bool is_one_in(__u32 every)
+{
+	return !(bpf_get_prandom_u32() & (every - 1));
+}
+
+/* As crossing_wake(), for a record that is no crossing: one record in @every checks the ring. */
+static __always_inline __u64 record_wake(__u32 cpu, __u32 every)
+{
+	return is_one_in(every) ? ring_wake(cpu) : BPF_RB_NO_WAKEUP;
+}
+
 static __always_inline void *crossing_reserve(__u32 cpu, __u64 size)
 {
 	void *room = ring_reserve(cpu, size);
@@ -615,10 +630,13 @@ static __always_inline void event_task(struct sbt_event *e, __u32 tgid, __u32 ti
 	e->inc = inc;
 }
 
-/* Return the flags for submitting an event that user space need not get at once. */
+/*
+ * Return the flags for submitting an event that user space need not get at once. Some programs
+ * create and join threads as often as others cross barriers, so few events check the ring.
+ */
 static __always_inline __u64 event_wake(void)
 {
-	return wake_if_full(&events);
+	return is_one_in(WAKE_EVERY) ? wake_if_full(&events) : BPF_RB_NO_WAKEUP;
 }
 
 /* Return the file behind a descriptor of the task, or NULL. */

@@ -453,7 +453,8 @@ static __noinline int site_send(const struct sbt_python *py, const struct sent *
 	if (size <= SBT_PYTHON_LINES_LEN &&
 	    !bpf_probe_read_user(s->lines, size, (void *)s->lines_at))
 		s->lines_len = size;
-	bpf_ringbuf_submit(s, event_wake());
+	/* These events are large, and rare: one for each function or call. */
+	bpf_ringbuf_submit(s, wake_if_full(&events));
 	return 0;
 }
 
