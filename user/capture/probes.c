@@ -380,8 +380,11 @@ static int attach_one(struct probes *p, struct module *m, const struct module_pr
 		p->by_rule[from->spec.rule]++;
 	m->probed = true;
 	written_watch(&p->written, m);
-	p->stepped |= from->entry.insn.class != INSN_EMULATED;
-	m->stepped |= from->entry.insn.class != INSN_EMULATED;
+	if (from->entry.insn.class != INSN_EMULATED) {
+		p->stepped = true;
+		if (from->spec.role != SBT_ROLE_OUTLINED)
+			m->stepped[from->spec.family] |= 1u << from->spec.kind;
+	}
 	msg_verbose(p->options->verbose, "probe: %s in %s at 0x%llx, %s: %s", from->symbol, m->path,
 		    (unsigned long long)from->offset, attach_method_name(attach_method(p->attach)),
 		    from->entry.why);

@@ -208,6 +208,7 @@ int tracker_examine(struct tracker *t, struct address_space *space)
 	bool mpi = false, tasks = false, named;
 	const char *program = NULL;
 	uint64_t leader = 0;
+	uint32_t family;
 	size_t i;
 
 	if (err)
@@ -229,7 +230,8 @@ int tracker_examine(struct tracker *t, struct address_space *space)
 		if (named)
 			probes_loader(&t->probes, m, space->tgid, (uint32_t)leader);
 		probes_note_outlined(&t->probes, space->tgid, &space->maps.entries[i], m);
-		space->stepped |= m->stepped;
+		for (family = 0; family < SBT_FAMILIES; family++)
+			space->stepped[family] |= m->stepped[family];
 	}
 	for (i = 0; i < space->maps.n && !space->tasks && (tasks || space->untraced.tasks); i++) {
 		struct module *m = tracker_module(t, space, i);

@@ -100,14 +100,83 @@ static const char *env_probe_group_name(void *ctx, const struct model_proc *proc
 	return name ? name : attach_user_probe_group_name(p->attach, probe_group);
 }
 
-/* Return the price of a crossing of this process, as calibrated. */
-static const struct attach_price *price_of(const struct run_facts_live *p,
+static bool is_by_exit(const struct run_facts_live *p, const struct address_space *space)
+{
+	return attach_only_exits(p->attach) || (space && space->by_exit);
+}
+
+/* Return whether the end of a parallel region is such a barrier, and not that of a joined thread. */
+static bool is_region(const struct model_barrier *b)
+{
+	return (b->family == SBT_FAMILY_GOMP || b->family == SBT_FAMILY_LIBOMP) &&
+	       b->kind == SBT_KIND_JOIN;
+}
+
+/*
+ * Prices of pairs of probes, relative to the pair of a barrier function, as bpf_stats show: see
+ * docs/internals/cost.md. A phase that ends with a parallel region has two pairs, one after the
+ * other: those of the runtime's function, whose programs look up the region and its team, and those
+ * of the outlined function.
+ */
+#define PAIR_OF_REGION	 1.3
+#define PAIR_OF_OUTLINED 1.1
+#define PAIR_OF_COND	 1.3
+
+static void add_pairs(struct address_space_pairs *to, double pairs, bool stepped)
+{
+	to->pairs += pairs;
+	to->stepped += stepped ? pairs : 0;
+}
+
+/* Count the probes that a barrier's crossings hit. */
+static void count_pairs(const struct run_facts_live *p, const struct model_barrier *b,
+			struct address_space *space)
+{
+	bool stepped =
+		p->stepped && b->family < SBT_FAMILIES && space->stepped[b->family] & 1u << b->kind;
+	struct address_space_pairs *out = &space->pairs;
+	double n = (double)b->crossings;
+
+	out->crossings += b->crossings;
+	if (!is_region(b)) {
+		add_pairs(out, b->family == SBT_FAMILY_COND ? PAIR_OF_COND * n : n, stepped);
+		return;
+	}
+	add_pairs(out, PAIR_OF_REGION * n, stepped);
+	stepped = p->stepped && b->nsites && address_spaces_site_stepped(p->spaces, b->sites[0]);
+	add_pairs(out, PAIR_OF_OUTLINED * n, stepped);
+}
+
+/* Count the probes that the crossings of each process hit. */
+static void count_all_pairs(const struct run_facts_live *p)
+{
+	struct address_space *space;
+	uint32_t i;
+
+	for (i = 0; i < model_nprocs(p->model); i++) {
+		space = address_space_of(p, i);
+		if (space)
+			space->pairs = (struct address_space_pairs){ 0 };
+	}
+	for (i = 0; i < model_nbarriers(p->model); i++) {
+		const struct model_barrier *b = model_barrier(p->model, i);
+
+		space = b->proc == MODEL_NONE ? NULL : address_space_of(p, b->proc);
+		if (space)
+			count_pairs(p, b, space);
+	}
+}
+
+/*
+ * Return the counts of a process, or those of one crossing if it has none. In a process that was
+ * not examined, any instruction may be stepped.
+ */
+static struct address_space_pairs pairs_of(const struct run_facts_live *p,
 					   const struct address_space *space)
 {
-	if (attach_only_exits(p->attach) || (space && space->by_exit))
-		return &p->price_exit;
-	/* In a process that was not examined, any instruction may be stepped. */
-	return p->stepped && (!space || space->stepped) ? &p->price_stepped : &p->price;
+	struct address_space_pairs one = { 1, 1, !space && p->stepped };
+
+	return space && space->pairs.crossings ? space->pairs : one;
 }
 
 /* The least number of handler times that give a usable mean. */
@@ -121,7 +190,7 @@ static const struct attach_price *price_of(const struct run_facts_live *p,
  */
 static double dearer(const struct run_facts_live *p, const struct address_space *space)
 {
-	const struct attach_price *price = price_of(p, space);
+	const struct attach_price *price = is_by_exit(p, space) ? &p->price_exit : &p->price;
 	uint64_t ns = p->handler_ns, n = p->spent;
 
 	if (space && space->spent >= SPENT_LEAST) {
@@ -137,8 +206,15 @@ static double env_crossing_cost(void *ctx, const struct model_proc *proc)
 {
 	struct run_facts_live *p = ctx;
 	const struct address_space *space = address_space_find(p->spaces, proc->tgid, proc->inc);
+	struct address_space_pairs n = pairs_of(p, space);
+	double ns;
 
-	return price_of(p, space)->ns * dearer(p, space);
+	if (is_by_exit(p, space))
+		ns = p->price_exit.ns * n.pairs;
+	else
+		ns = p->price.ns * (n.pairs - n.stepped) +
+		     (n.stepped > 0 ? p->price_stepped.ns * n.stepped : 0);
+	return ns / (double)n.crossings * dearer(p, space);
 }
 
 double run_facts_live_price(struct run_facts_live *p, const struct model_proc *proc)
@@ -149,10 +225,16 @@ double run_facts_live_price(struct run_facts_live *p, const struct model_proc *p
 double run_facts_live_price_excluded(struct run_facts_live *p, const struct model_proc *proc)
 {
 	const struct address_space *space = address_space_find(p->spaces, proc->tgid, proc->inc);
-	double stepping = price_of(p, space)->ns - p->price.ns;
+	struct address_space_pairs n = pairs_of(p, space);
+	double stepping = 0;
 
 	/* The kernel steps the instruction for every process that hits the probe. */
-	return (p->price_excluded + (stepping > 0 ? stepping : 0)) * dearer(p, space);
+	if (is_by_exit(p, space))
+		stepping = p->price_exit.ns - p->price.ns;
+	else if (n.stepped > 0)
+		stepping = (p->price_stepped.ns - p->price.ns) * n.stepped / n.pairs;
+	return (p->price_excluded + (stepping > 0 ? stepping : 0)) * n.pairs / (double)n.crossings *
+	       dearer(p, space);
 }
 
 /* The losses, in the order of the counts in count_losses(), which fills in the last field. */
@@ -289,9 +371,7 @@ int run_facts_live_prices_all(struct run_facts_live *p, void (*drain)(void *ctx)
 		p->price_stepped = attach_calibrate(p->attach, true, false, drain, ctx);
 		p->price_exit = attach_calibrate(p->attach, false, true, drain, ctx);
 	}
-	/*
-	 * Until it is known whether any probe is stepped, price_of() uses the flag of each process.
-	 */
+	/* Until it is known whether any probe is stepped, count_pairs() examines each barrier. */
 	p->stepped = true;
 	return 0;
 }
@@ -322,6 +402,7 @@ static void price_all(struct run_facts_live *p)
 	double price, sum = 0;
 	uint64_t crossings = 0;
 
+	count_all_pairs(p);
 	p->handler_ns = p->spent = 0;
 	for (i = 0; i < n; i++) {
 		space = address_space_of(p, i);

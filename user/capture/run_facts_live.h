@@ -58,6 +58,10 @@ struct run_facts_live {
 	 * number, when they were last read.
 	 */
 	uint64_t handler_ns, spent;
+	/*
+	 * Some probed instruction is single-stepped; until run_facts_live_calibrate(), with
+	 * --cost-limit: it may be.
+	 */
 	bool stepped;
 };
 

@@ -212,7 +212,7 @@ int address_space_inherit(struct address_space *child, const struct address_spac
 	child->libc = parent->libc;
 	child->has_probe_site = parent->has_probe_site;
 	child->by_exit = parent->by_exit;
-	child->stepped = parent->stepped;
+	memcpy(child->stepped, parent->stepped, sizeof(child->stepped));
 	child->exit_detection = parent->exit_detection;
 	child->refusal = parent->refusal;
 	child->untraced = parent->untraced;

@@ -53,6 +53,16 @@ enum address_space_turns {
 	ADDRESS_SPACE_TURNS_PARTLY,
 };
 
+/*
+ * The crossings of a process, and the pairs of probes (entry and return of a function) that they
+ * hit. Pairs that take longer than those of a barrier function count as more than one.
+ */
+struct address_space_pairs {
+	uint64_t crossings;
+	double pairs;
+	double stepped; /* pairs with an instruction that the kernel must single-step */
+};
+
 struct address_space {
 	uint32_t tgid;
 	uint32_t inc;
@@ -76,13 +86,14 @@ struct address_space {
 	bool has_probe_site; /* a mapped file has a probe site */
 	bool settled; /* all libraries of the program are mapped */
 	bool by_exit; /* return probes could break this process, so exits get probes */
-	/* At one of this process's probes, the kernel must single-step the instruction. */
-	bool stepped;
+	/* The joined masks of the files that the process maps: module.stepped. */
+	uint32_t stepped[SBT_FAMILIES];
 	/*
 	 * Sum of sbt_crossing.handler_ns and sbt_sums.handler_ns, and the number of measurements in
 	 * it.
 	 */
 	uint64_t handler_ns, spent;
+	struct address_space_pairs pairs; /* when they were last counted */
 	const char *exit_detection; /* how exits are detected, in words; not freed */
 	/* Why return probes could break this process, or NULL; not freed. */
 	const char *refusal;
@@ -364,6 +375,11 @@ bool address_spaces_settle_module(struct address_spaces *spaces, struct module *
  * Return the name of a call site. It is looked up on first use. Valid until address_spaces_free().
  */
 const struct site_name *address_spaces_site(struct address_spaces *spaces, uint32_t site);
+/*
+ * Return whether the kernel must single-step the probed instruction of the outlined function that
+ * is this call site: the site of the end of a parallel region is the function that was run.
+ */
+bool address_spaces_site_stepped(const struct address_spaces *spaces, uint32_t site);
 
 /*
  * Return a number for the source function that contains a call site: equal for all call sites in

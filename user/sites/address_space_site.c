@@ -340,6 +340,18 @@ const struct site_name *address_spaces_site(struct address_spaces *s, uint32_t i
 	return &s->sites[id]->name;
 }
 
+bool address_spaces_site_stepped(const struct address_spaces *s, uint32_t id)
+{
+	const struct site *site = id < s->nsites ? s->sites[id] : NULL;
+
+	if (!site || !site->module)
+		return false;
+	array_for_each (p, site->module->places, site->module->nplaces)
+		if (p->spec.role == SBT_ROLE_OUTLINED && p->start == site->offset)
+			return !p->error && p->entry.insn.class != INSN_EMULATED;
+	return false;
+}
+
 size_t site_function_len(const char *name)
 {
 	const char *clone = strstr(name, " [clone"), *dot = strchr(name, '.');

@@ -174,8 +174,12 @@ struct module {
 	uint64_t attached_ns; /* time of the first probe, CLOCK_MONOTONIC */
 	bool linked; /* the file may have probes */
 	bool probed; /* at least one of its probe sites has a probe */
-	/* At one of the file's probe sites, the kernel must single-step an instruction. */
-	bool stepped;
+	/*
+	 * Kinds of barriers (1 << enum sbt_kind), by family, with a probe in this file on an
+	 * instruction that the kernel must single-step. Outlined functions are left out: see
+	 * address_spaces_site_stepped().
+	 */
+	uint32_t stepped[SBT_FAMILIES];
 	/*
 	 * After modules_only_pthread(): families in the file that were ignored, as bits 1 <<
 	 * number.
