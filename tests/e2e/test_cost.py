@@ -4,9 +4,10 @@
 
 import json
 import os
+import re
 import subprocess
 
-from harness import Trace, check, check_between, check_equal, clean_environment, workload
+from harness import Trace, check, check_between, check_equal, clean_environment, read_csv, workload
 
 BIG = 8 << 20  # bytes: more than the caches nearest to a CPU hold
 
@@ -85,3 +86,45 @@ def test_of_running(t):
     check(p["cost_ns"] > p["crossing_cost_ns"] * p["crossings"] + 0.99 * cpus * p["cost_taken_ns"],
           f"not in the cost: {p['cost_ns']}, {p['cost_taken_ns']}")
     check(waited > 0, "its threads waited for no CPU")
+
+
+def available_ns(p):
+    """Return the time that the threads of a process had: no more of them at a time than there are CPUs."""
+    threads = sum(t["work_ns"] + max(t["idle_ns"], t["wait_ns"]) for t in p["threads"])
+    return min(threads, p["elapsed_ns"] * len(os.sched_getaffinity(0)))
+
+
+def test_never_above_all(t):
+    """The cost of tracing never exceeds the available thread time, in any output. Regions without work are the worst case, since
+    tracing takes most of the time. Whether the limit applies or the estimate is below it, all outputs agree."""
+    for name in ("gen_gomp", "gen_libomp"):
+        for kind in ("region", "parallel-for", "for", "barrier"):
+            for threads in ("2", "4"):
+                what, recording, table = f"{name}, {kind}, {threads} threads", t.path(), t.path()
+                command = [workload(name), "--kind", kind, "--threads", threads, "--rounds", "2000"]
+                p = t.trace(command, "--record", recording).process(comm=name)
+                check(0 < p["cost_ns"] <= available_ns(p), f"{what}: cost {p['cost_ns']} of {available_ns(p)}")
+                check_between(f"{what}: share", p["cost_share"], p["cost_ns"] / available_ns(p) - 1e-4, 1)
+                check(not p["cost_limited"] or p["cost_share"] == 1, f"{what}: the cost is an upper limit, but not all of the time")
+                t.sbt("report", "--csv", "-o", table, recording, rc=0)
+                row, = [r for r in read_csv(table) if r["type"] == "process" and r["comm"] == name]
+                for field in ("cost_ns", "cost_share"):
+                    check_equal(f"{what}: {field} in CSV", float(row[field]), float(p[field]))
+                text = t.sbt("report", "--detail", recording, rc=0).out
+                share = re.search(rf"{name} \(pid \d+\): (at most )?\S+ \S+,\s+([\d.]+) % of\s+its\s+thread\s+time", text)
+                check(share, f"{what}: no cost in the report: {text[text.find('COST OF TRACING'):]}")
+                check(float(share[2]) <= 100, f"{what}: {share[0]}")
+                check_equal(f"{what}: the report calls the cost an upper limit", bool(share[1]), p["cost_limited"])
+
+
+def test_only_probes_that_were_hit(t):
+    """An instruction that the kernel must single-step makes only those crossings more expensive that hit its probe. In this
+    program, one outlined function begins with such an instruction: the loops of another region do not run it."""
+    listed = t.sbt("list", "--json", workload("gen_gomp"), rc=0).out
+    stepped = [r for r in map(json.loads, listed.splitlines()) if r.get("class") == "single-stepped" and "region" in r["function"]]
+    if not stepped:
+        return
+    prices = {kind: min(t.trace([workload("gen_gomp"), "--kind", kind, "--threads", "2", "--rounds", "2000"]
+                                ).process(comm="gen_gomp")["crossing_cost_ns"] for _ in range(3)) for kind in ("for", "region")}
+    # A region hits two pairs of probes, and each pair takes longer. The prices of both kinds were the same before.
+    check(prices["region"] > 1.5 * prices["for"], f"prices of crossings: {prices}")

@@ -1062,11 +1062,11 @@ static void test_cost_above_all(void **state)
 {
 	static const struct {
 		double crossing_ns, share;
-		bool advised;
+		bool advised, limited;
 	} ways[] = {
-		{ 10000, 0.005, false },
-		{ 1000000, 0.5, true },
-		{ 3000000, 1, true },
+		{ 10000, 0.005, false, false },
+		{ 1000000, 0.5, true, false },
+		{ 3000000, 1, true, true },
 	};
 	const struct report_process *p;
 	struct report_env e = env(0);
@@ -1083,6 +1083,7 @@ static void test_cost_above_all(void **state)
 		p = &rep.processes[0];
 		assert_near(p->cost_share, ways[i].share, 1e-4);
 		assert_true(p->cost_ns <= 4 * e.end_ns);
+		assert_int_equal(p->cost_limited, ways[i].limited);
 		if (ways[i].advised) {
 			assert_says(p->advice, "do not act on these figures");
 			assert_says(rep.barriers[0].advice, "do not act on these figures");
@@ -1149,41 +1150,6 @@ static void test_members_of_an_episode(void **state)
 	assert_int_equal(report_members(&p), 4);
 	p.episodes_joined = 0;
 	assert_int_equal(report_members(&p), 4);
-}
-
-/*
- * The cost consists of crossings, of switches in and between episodes in which threads slept, and
- * of the tracer's own CPU time.
- */
-static void test_cost_formula(void **state)
-{
-	struct report_env e = { .switch_cost_ns = 500 };
-	struct model_sums sums = { .switches = 7, .inside_switches = 90, .slept = 30 };
-
-	/* If one of two threads in an episode sleeps, its switch costs both threads time. */
-	assert_near(report_cost(&e, 1000, 60, &sums, 2), 60000 + 60 * 500 + 7 * 500, 1e-6);
-	assert_near(report_cost(&e, 1000, 100, &sums, 2), 100000 + 60 * 500 + 7 * 500, 1e-6);
-	/* If all but one of many threads sleep, each switch costs the time of only one thread. */
-	assert_near(report_cost(&e, 1000, 40, &sums, 4), 40000 + 40 * 500 + 7 * 500, 1e-6);
-	/* Unknown prices are left out; without the price of a crossing the cost is unknown. */
-	e.switch_cost_ns = NAN;
-	assert_near(report_cost(&e, 1000, 60, &sums, 2), 60000, 1e-6);
-	assert_true(isnan(report_cost(&e, NAN, 60, &sums, 2)));
-	/*
-	 * If a thread has lost its CPU to the tracer, the whole team loses that time, but at most
-	 * as many threads as there are CPUs.
-	 */
-	sums.interference_ns = 9000;
-	assert_near(report_cost(&e, 1000, 60, &sums, 3), 60000 + 3 * 9000, 1e-6);
-	e.ncpus = 2;
-	assert_near(report_cost(&e, 1000, 60, &sums, 3), 60000 + 2 * 9000, 1e-6);
-	e.ncpus = 0;
-
-	assert_int_equal(report_time(&e, 4000, 1000), 4000);
-	e.ncpus = 2;
-	assert_int_equal(report_time(&e, 4000, 1000), 2000);
-	assert_int_equal(report_time(&e, 1500, 1000), 1500);
-	assert_int_equal(report_time(&e, 4000, UINT64_MAX), 4000);
 }
 
 /* An interim report has the same figures as a report of a run that ended at that time. */
@@ -1383,7 +1349,6 @@ int main(void)
 		launched_test(test_cost),
 		cmocka_unit_test(test_cost_above_all),
 		cmocka_unit_test(test_members_of_an_episode),
-		cmocka_unit_test(test_cost_formula),
 		cmocka_unit_test(test_cost_rough),
 		cmocka_unit_test(test_interim),
 		launched_test(test_empty),

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "test_emit_data.h"
 
-#define CELLS 256
+#define CELLS 512
 
 struct rows {
 	char *text; /* the CSV text, which is split in place */

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The sbt-trace authors
 /* Arrange the model's figures in the order in which people read them. */
 #include "analyse/conceptual.h"
+#include "analyse/cost.h"
 #include "analyse/hang_report.h"
 #include "analyse/internal.h"
 #include "analyse/activity.h"
@@ -515,24 +516,6 @@ static int process_folded(struct build *b, const struct model_proc *p, struct re
 	return err;
 }
 
-/*
- * Return the cost of @n events. An unknown price counts as 0, so that the other parts of the cost
- * are still reported.
- */
-static double cost_of(double price, uint64_t n)
-{
-	return isnan(price) ? 0 : price * (double)n;
-}
-
-/*
- * Return the number of crossings that cost more because a thread slept. Count two for each sleep,
- * because other threads then wait for the woken thread and its probes.
- */
-static uint64_t with_sleepers(uint64_t crossings, const struct model_sums *sums)
-{
-	return 2 * sums->slept < crossings ? 2 * sums->slept : crossings;
-}
-
 uint32_t report_members(const struct model_proc *p)
 {
 	uint64_t mean = p->episodes_joined
@@ -540,25 +523,6 @@ uint32_t report_members(const struct model_proc *p)
 				: p->nthreads_crossed;
 
 	return mean < p->nthreads_crossed ? (uint32_t)mean : p->nthreads_crossed;
-}
-
-double report_cost(const struct report_env *env, double crossing_ns, uint64_t crossings,
-		   const struct model_sums *sums, uint32_t members)
-{
-	uint32_t held = env->ncpus && env->ncpus < members ? env->ncpus : members;
-
-	return crossing_ns * (double)crossings +
-	       cost_of(env->switch_cost_ns, with_sleepers(crossings, sums) + sums->switches) +
-	       (double)sums->interference_ns * held;
-}
-
-uint64_t report_time(const struct report_env *env, uint64_t threads_ns, uint64_t elapsed_ns)
-{
-	uint64_t cpus_ns;
-
-	if (!env->ncpus || __builtin_mul_overflow(elapsed_ns, env->ncpus, &cpus_ns))
-		return threads_ns;
-	return threads_ns < cpus_ns ? threads_ns : cpus_ns;
 }
 
 /* Return the time that the samples of a process took, ns. */
@@ -576,32 +540,43 @@ static void process_cost(struct build *b, const struct model_proc *p,
 			 const struct model_sums *spent, struct report_process *out)
 {
 	const struct report_env *env = b->env;
-	double price = env->crossing_cost ? env->crossing_cost(env->ctx, p) : env->crossing_cost_ns;
-	uint64_t hits = out->crossings + conceptual_marks(env->conceptual, out->index);
-	double cost = report_cost(env, price, hits, spent, report_members(p)) +
-		      sampling_cost(env, out->index);
-	uint64_t time = out->outside_ns;
+	struct cost_input in = {
+		.crossing_ns = env->crossing_cost ? env->crossing_cost(env->ctx, p)
+						  : env->crossing_cost_ns,
+		.switch_ns = env->switch_cost_ns,
+		.samples_ns = sampling_cost(env, out->index),
+		.crossings = out->crossings + conceptual_marks(env->conceptual, out->index),
+		.slept = spent->slept,
+		.switches = spent->switches,
+		.faults = spent->faults,
+		.interference_ns = spent->interference_ns,
+		.no_cpu_ns = spent->runq_ns + spent->steal_ns,
+		.threads_ns = out->outside_ns,
+		.elapsed_ns = out->elapsed_ns,
+		.members = report_members(p),
+		.ncpus = env->ncpus,
+	};
+	struct cost cost;
 
 	out->looks = env->looks ? env->looks(env->ctx, p, &out->paused_ns) : 0;
-	/* The price is for a crossing, which hits two probes. A look hits one probe. */
-	if (out->looks)
-		cost += price * (double)out->looks / 2;
-	out->cost_ns = REPORT_UNKNOWN;
-	out->cost_share = NAN;
-	out->crossing_cost_ns = price;
-	out->cost_interference_ns = env->causes ? spent->interference_ns : REPORT_UNKNOWN;
-	if (isnan(cost) || cost < 0)
-		return;
+	in.looks = out->looks;
 	/*
 	 * The cost is compared with the time of phases. A phase lasts from release to release, so
 	 * add the waits.
 	 */
 	array_for_each (m, out->members, out->nmembers)
-		time += m->idle_ns + waits_after_end(m->wait_ns, m->idle_ns);
-	time = report_time(env, time, out->elapsed_ns);
-	/* Costs of overlapping crossings are added up, but cannot exceed the total time. */
-	out->cost_ns = number_whole(fmin(cost, (double)time));
-	out->cost_share = share_of((double)out->cost_ns, (double)time);
+		in.threads_ns += m->idle_ns + waits_after_end(m->wait_ns, m->idle_ns);
+	cost = cost_estimate(&in);
+	out->cost_ns = REPORT_UNKNOWN;
+	out->cost_share = NAN;
+	out->crossing_cost_ns = in.crossing_ns;
+	out->cost_interference_ns = env->causes ? spent->interference_ns : REPORT_UNKNOWN;
+	if (isnan(cost.ns))
+		return;
+	out->cost_ns = number_whole(cost.ns);
+	out->cost_share = share_of((double)out->cost_ns,
+				   (double)cost_available(in.threads_ns, in.elapsed_ns, in.ncpus));
+	out->cost_limited = cost.limited;
 	out->cost_rough = out->threads > 1 && (!env->causes || spent->slept) &&
 			  out->outside_ns / REPORT_ROUGH_NS < out->crossings;
 }

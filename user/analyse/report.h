@@ -510,7 +510,7 @@ struct report_process {
 	double omp_turns;
 	uint32_t ncounters; /* counters of all threads, over the whole run */
 	struct report_counter *counters;
-	uint64_t cost_ns; /* estimated by report_cost(); REPORT_UNKNOWN if unknown */
+	uint64_t cost_ns; /* estimated by cost_estimate(); REPORT_UNKNOWN if unknown */
 	double crossing_cost_ns; /* cost of one of its crossings, ns; NAN if unknown */
 	/* probe hits that are no crossings (report_env.looks); included in cost_ns */
 	uint64_t looks;
@@ -521,7 +521,9 @@ struct report_process {
 	 * unknown.
 	 */
 	uint64_t cost_interference_ns;
-	double cost_share; /* cost as a share of its threads' time, limited by the number of CPUs */
+	double cost_share; /* cost_ns as a share of cost_available() */
+	/* cost.limited: cost_ns is an upper limit, and the cost is unknown */
+	bool cost_limited;
 	/*
 	 * cost_ns is only a rough estimate. The mean work per crossing is below REPORT_ROUGH_NS,
 	 * and the threads sleep inside barriers, so that a wait consists mostly of the wake-up.
@@ -810,23 +812,6 @@ bool report_released_without_cpu(const struct report_barrier *barrier);
 
 /* Return the mean number of threads in an episode of the process. */
 uint32_t report_members(const struct model_proc *p);
-
-/*
- * Return the thread time that tracing cost, in ns. It has three parts. The first is @crossings at
- * @crossing_ns each. The second is the context switches of threads inside and outside barriers, at
- * env->switch_cost_ns each. The third is the time in which the tracer had the CPU of a thread,
- * times the @members members of an episode (at most the number of CPUs), because all members then
- * waited for this thread. Return NAN if @crossing_ns is NAN.
- */
-double report_cost(const struct report_env *env, double crossing_ns, uint64_t crossings,
-		   const struct model_sums *sums, uint32_t members);
-
-/*
- * Return the time, in ns, with which to compare a cost: @threads_ns, but at most @elapsed_ns times
- * the number of CPUs. With more threads than CPUs, threads take turns, and the cost of one thread
- * delays the others.
- */
-uint64_t report_time(const struct report_env *env, uint64_t threads_ns, uint64_t elapsed_ns);
 
 /*
  * Losses of an OpenMP process as shares of thread time, subtracted in the same order as in its

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "analyse/ceiling.h"
+#include "analyse/cost.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/grow.h"
@@ -32,7 +33,7 @@ struct watched {
 	uint32_t inc; /* differs when another process reuses the index */
 	uint64_t crossings; /* number of all crossings at the last look */
 	/* these members of `sums` as they were at the last look */
-	uint64_t switches, slept, interference_ns;
+	uint64_t switches, slept, faults, interference_ns;
 	struct model_sums sums; /* sums at this look */
 	/* by probe group: number of crossings at the last look */
 	uint64_t by_probe_group[SBT_PROBE_GROUPS];
@@ -144,8 +145,8 @@ static void note_times(struct limit *l, uint64_t until)
 			l->procs[t->proc].time_ns += to - from;
 	}
 	for (i = 0; i < l->nprocs; i++)
-		l->procs[i].time_ns =
-			report_time(env, l->procs[i].time_ns, number_less(until, l->look_ns));
+		l->procs[i].time_ns = cost_available(l->procs[i].time_ns,
+						     number_less(until, l->look_ns), env->ncpus);
 }
 
 static uint32_t group_of(const struct limit *l, uint32_t proc)
@@ -333,31 +334,45 @@ static double read_ns(const struct limit *l)
 	for (i = 0; i < l->nprocs; i++) {
 		const struct model_proc *p = model_proc(l->env.model, i);
 		const struct watched *w = &l->procs[i];
-		struct model_sums since = { .interference_ns = number_less(w->sums.interference_ns,
-									   w->interference_ns) };
+		struct cost_input since = {
+			.switch_ns = NAN,
+			.interference_ns = number_less(w->sums.interference_ns, w->interference_ns),
+			.threads_ns = w->time_ns,
+			.elapsed_ns = w->time_ns,
+			.members = report_members(p),
+			.ncpus = env->ncpus,
+		};
 
 		/* Skip the sum of a program's merged processes: each of them has been counted. */
 		if (p->processes > 1)
 			continue;
 		crossings += number_less(p->crossings + p->lost, w->crossings);
-		cost += report_cost(env, 0, 0, &since, report_members(p));
+		cost += cost_estimate(&since).interference_ns;
 	}
 	return crossings ? cost / (double)crossings : 0;
 }
 
 /*
- * Set the cost of context switches. Add the cost of sleeping, spread over all crossings, to the
+ * Set the cost of context switches and of page faults. Add the cost of sleeping, spread over all crossings, to the
  * price of a crossing.
  */
 static void fill_switches(const struct limit *l, const struct watched *w,
 			  struct ceiling_process *out)
 {
 	const struct report_env *env = run_facts_live_env(l->env.run_facts_live);
-	struct model_sums since = { .slept = number_less(w->sums.slept, w->slept) };
-	double slept_ns = report_cost(env, 0, out->crossings, &since, 0);
+	struct cost_input slept = {
+		.switch_ns = env->switch_cost_ns,
+		.crossings = out->crossings,
+		.slept = number_less(w->sums.slept, w->slept),
+	};
+	struct cost_input other = {
+		.switch_ns = env->switch_cost_ns,
+		.switches = number_less(w->sums.switches, w->switches),
+		.faults = number_less(w->sums.faults, w->faults),
+	};
+	double slept_ns = cost_estimate(&slept).switches_ns;
 
-	since = (struct model_sums){ .switches = number_less(w->sums.switches, w->switches) };
-	out->other_ns = report_cost(env, 0, 0, &since, 0);
+	out->other_ns = cost_estimate(&other).switches_ns;
 	if (out->crossings)
 		out->price_ns += slept_ns / (double)out->crossings;
 }
@@ -437,8 +452,8 @@ static void name_probe_groups(const struct limit *l, const struct model_proc *p,
 }
 
 /*
- * Return the cost as a share of the thread time. Limit it to 1, because the costs of concurrent
- * crossings are added up and may exceed the time.
+ * Return the cost as a share of the available thread time. If the prices are too high, as when
+ * other programs disturbed their measurement, the sum exceeds this time: then the share is 1.
  */
 static double cost_share(const struct ceiling_verdict *v)
 {
@@ -699,6 +714,7 @@ static int look(struct limit *l, uint64_t until)
 		l->procs[i].crossings = p->crossings + p->lost;
 		l->procs[i].slept = l->procs[i].sums.slept;
 		l->procs[i].switches = l->procs[i].sums.switches;
+		l->procs[i].faults = l->procs[i].sums.faults;
 		l->procs[i].interference_ns = l->procs[i].sums.interference_ns;
 		memcpy(l->procs[i].by_probe_group, l->procs[i].now, sizeof(l->procs[i].now));
 	}

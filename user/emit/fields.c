@@ -754,13 +754,15 @@ static const struct emit_field process_fields[] = {
 	{ "departures", EMIT_STRING, PR(exit_detection),
 	  .help = "how departures were detected: return probe, or probes at ret instructions" },
 	{ "cost_ns", EMIT_NS, PR(cost_ns),
-	  .help = "estimated cost of tracing the process: added time in crossings, added time in "
-		  "context switches, and time in which sbt-trace had a CPU that a thread waited "
-		  "for" },
+	  .help = "estimated cost of tracing the process: added time in crossings and in other "
+		  "probe hits, in context switches, page faults and samples, and time in which "
+		  "sbt-trace had a CPU that a thread waited for. Never more than the available "
+		  "thread time" },
 	{ "crossing_cost_ns", EMIT_DOUBLE, PR(crossing_cost_ns),
 	  .help = "estimated cost of tracing one crossing of this process: the cost that was "
 		  "measured with crossings back to back, plus the additional time that the BPF "
-		  "program took in this process" },
+		  "program took in this process. The end of an OpenMP region hits more probes and "
+		  "costs more than twice as much as another crossing" },
 	{ "cost_taken_ns", EMIT_NS, PR(cost_interference_ns),
 	  .help = "tracer interference: time that the threads waited for a CPU that sbt-trace had. "
 		  "cost_ns includes this time for each thread that takes part in episodes" },
@@ -772,8 +774,12 @@ static const struct emit_field process_fields[] = {
 	  .help = "time during which the process's condition variables were not observed, because "
 		  "they were used very often and were not barriers" },
 	{ "cost_share", EMIT_RATIO, PR(cost_share),
-	  .help = "cost_ns divided by the time of the threads, or by elapsed_ns times the number "
-		  "of CPUs if that is less" },
+	  .help = "cost_ns divided by the available thread time: the time of the threads, or "
+		  "elapsed_ns times the number of CPUs if that is less" },
+	{ "cost_limited", EMIT_BOOL, PR(cost_limited),
+	  .help = "true: cost_ns is only an upper limit, all of the available thread time. The "
+		  "cost is unknown, because the measured prices add up to more than the time in "
+		  "which the threads had CPUs" },
 	{ "cost_rough", EMIT_BOOL, PR(cost_rough),
 	  .help = "true: cost_ns is uncertain, because the threads work for less than 5 us between "
 		  "barriers. If the threads sleep at barriers, tracing may cost nothing, or many "

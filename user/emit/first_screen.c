@@ -1191,8 +1191,9 @@ static double note_cost(struct screen *s, struct part *out)
 		return NAN;
 	if (worst->cost_share > SUMMARY_COST_MAX)
 		NOTE(s, out, TEXTOUT_RED, 2,
-		     "WARNING: tracing cost about %s of the thread time of %s (pid %u), %s: short "
+		     "WARNING: tracing cost %s %s of the thread time of %s (pid %u), %s: short "
 		     "phases look too long.",
+		     worst->cost_limited ? "at most" : "about",
 		     textout_percent(share, worst->cost_share), name_of(worst->comm), worst->pid,
 		     textout_time(cost, worst->cost_ns));
 	return worst->cost_share;

@@ -619,9 +619,10 @@ static void cost_of(struct textout *t, const struct report_process *p)
 	taken = p->cost_interference_ns != REPORT_UNKNOWN &&
 		p->cost_interference_ns > p->cost_ns / INTERFERENCE_REPORTED;
 	textout_wrap(t, high ? TEXTOUT_RED : TEXTOUT_PLAIN, "  ", 4,
-		     "%s%s (%s): %s, %s of its phases%s%s%s%s", high ? "WARNING: " : "",
-		     name_of(p->comm), pid, textout_time(cost, p->cost_ns),
-		     textout_percent(share, p->cost_share), taken ? "; tracer interference " : "",
+		     "%s%s (%s): %s%s, %s of its thread time%s%s%s%s", high ? "WARNING: " : "",
+		     name_of(p->comm), pid, p->cost_limited ? "at most " : "",
+		     textout_time(cost, p->cost_ns), textout_percent(share, p->cost_share),
+		     taken ? "; tracer interference " : "",
 		     taken ? textout_time(had, p->cost_interference_ns) : "",
 		     p->exit_detection ? "; exit detection by " : "",
 		     p->exit_detection ? p->exit_detection : "");
@@ -631,6 +632,11 @@ static void cost_of(struct textout *t, const struct report_process *p)
 			     "so they were not watched for %s in all. A hand-written barrier that "
 			     "was used only then is not found.",
 			     textout_time(had, p->paused_ns));
+	if (p->cost_limited)
+		textout_wrap(t, TEXTOUT_RED, "    ", 4,
+			     "How much less it is, is unknown: the measured prices add up to more "
+			     "than the time in which its threads had CPUs. Other programs may have "
+			     "disturbed the measurement of the prices.");
 	if (p->cost_rough)
 		textout_wrap(t, high ? TEXTOUT_RED : TEXTOUT_PLAIN, "    ", 4,
 			     "Its threads work less than %u µs between barriers. If they sleep "
