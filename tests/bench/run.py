@@ -6,7 +6,7 @@ fail, because they check their own results.
 
 usage: tests/bench/run.py [NAME...]     names: cost aggregate causes switch bpftrace accuracy loss memory
                                         start strangers hang model record real predict forks copies samples reality
-                                        ranking table programs
+                                        ranking estimate programs table
                                         (parts of the table: table.tools table.thesis table.estimates table.cold)"""
 import functools
 import json
@@ -22,6 +22,7 @@ import time
 
 from common import (BENCH, ENV, Holder, ROOT, SBT, empty_scheduler, empty_session, last_object, libc, median, run_traced, say,
                     workload)
+from estimate import bench_estimate
 from processes import bench_copies, bench_forks
 from programs import bench_programs
 from real import bench_real
@@ -386,7 +387,8 @@ ALL = {"cost": bench_cost, "aggregate": bench_aggregate, "causes": bench_causes,
        "accuracy": bench_accuracy, "start": bench_start, "strangers": bench_strangers, "model": bench_model,
        "memory": bench_memory, "hang": bench_hang, "record": bench_record, "loss": bench_loss, "real": bench_real,
        "predict": bench_predict, "forks": bench_forks, "copies": bench_copies, "samples": bench_samples, "reality": bench_reality, "ranking": bench_ranking,
-       "programs": bench_programs, "table": bench_table, **{"table." + part: functools.partial(bench_table, [part]) for part in PARTS}}
+       "estimate": bench_estimate, "programs": bench_programs,
+       "table": bench_table, **{"table." + part: functools.partial(bench_table, [part]) for part in PARTS}}
 
 
 def main():

@@ -84,7 +84,7 @@ static void test_unknown(void **state)
 	assert_false(cost_estimate(&in).limited);
 }
 
-/* If a thread has lost its CPU to the tracer, all members lose that time, but not more than CPUs. */
+/* If a thread lost its CPU to the tracer, all members lose that time, but at most ncpus members. */
 static void test_interference(void **state)
 {
 	struct cost_input in = two_threads();
@@ -122,8 +122,8 @@ static void test_other_programs(void **state)
 }
 
 /*
- * The cost never exceeds the available thread time, whatever the numbers are. An estimate that would
- * exceed it is marked: the cost is then unknown, and not all of the time.
+ * The cost never exceeds the available thread time, whatever the numbers are. An estimate that
+ * would exceed it is marked: the cost is then unknown, and not all of the time.
  */
 static void test_limit(void **state)
 {

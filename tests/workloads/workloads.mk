@@ -39,7 +39,7 @@ GEN_SRC := $(W_SRC)/gen.c $(W_SRC)/gen_core.c
 W_COMMON := $(wildcard $(W_SRC)/*.h) $(W_SRC)/workloads.mk
 
 W_PLAIN := paced lifetime joiner pmm lu wander cancel_async longjmp_out exec_self fork_children spawn_static churn exit_in_wait inline_site \
-	wrapped hostile_names early stranger bench_crossing shared_fork forks pmu_phases late held bench_switch bench_phases cold hung exec_on shm_again exec_away
+	wrapped hostile_names early stranger bench_crossing shared_fork forks pmu_phases late held bench_switch bench_phases bench_slowed cold hung exec_on shm_again exec_away
 W_PLAIN += brief waker copied_code
 W_CXX_PLAIN := cancel_cxx throw_out cond_cancel
 W_STATIC := copied_text
@@ -75,10 +75,10 @@ W_OMP_TASKS := omp_tasks-O0 omp_tasks-stripped
 W_POOLS := $(foreach name,count_pool sem_meet no_barrier,$(name) $(name)-O0)
 W_OMP_STATIC := $(if $(SYSROOT),,omp_turns-static)
 W_FAMILY := $(W_HAND) gen_cond gen_futex gen_sem gen_forkjoin gen_forkjoin-cxx gen_forkjoin-static \
-	$(if $(W_MUSL_GEN),gen_forkjoin-musl gen_cond-musl joiner-musl) gen_gomp gen_gomp-stripped omp_losses omp_tail $(W_OMP_MORE) $(W_OMP_TASKS) $(W_OMP_STATIC) hung_omp two_ways two_ways-posix gen_user gen_std \
+	$(if $(W_MUSL_GEN),gen_forkjoin-musl gen_cond-musl joiner-musl) gen_gomp gen_gomp-stripped bench_slowed-libgomp omp_losses omp_tail $(W_OMP_MORE) $(W_OMP_TASKS) $(W_OMP_STATIC) hung_omp two_ways two_ways-posix gen_user gen_std \
 	gen_std-O0 gen_std-O1 gen_std-O3 std_ways std_ways-O0 std_ways-Os latch_pool latch_pool-O0 std_split std_split-O0 std_teams std_teams-O0 \
 	$(W_POOLS)
-W_OMP_CLANG := $(if $(call W_HEADER,omp.h,$(CLANG) -fopenmp -xc),gen_libomp gen_libomp-stripped omp_losses-libomp omp_tail-libomp $(W_OMP_MORE:%=%-libomp) $(W_OMP_TASKS:%=%-libomp) hung_omp-libomp)
+W_OMP_CLANG := $(if $(call W_HEADER,omp.h,$(CLANG) -fopenmp -xc),gen_libomp gen_libomp-stripped bench_slowed-libomp omp_losses-libomp omp_tail-libomp $(W_OMP_MORE:%=%-libomp) $(W_OMP_TASKS:%=%-libomp) hung_omp-libomp)
 # C++20 barriers that are inlined, by kind and level.
 W_INLINE := $(foreach kind,PLAIN COMPLETION MIXED LATCH,$(foreach level,O1 O2 O3,std_inline-$(kind)-$(level)))
 W_FLAGS20 := std_flags-O1 std_flags-O2 std_flags-O3
@@ -464,6 +464,14 @@ $(W)/gen_gomp: $(W_SRC)/gen_omp.c $(W)/gen_core.o
 
 $(W)/gen_libomp: $(W_SRC)/gen_omp.c $(W)/gen_core.o
 	$(CLANG) $(W_CLANG_THERE) -std=gnu11 $(W_FLAGS) -fopenmp -DOMP_NAME='"gen_libomp"' -o $@ $^
+
+$(W)/bench_slowed-libgomp: $(W_SRC)/bench_slowed.c $(W_COMMON)
+	@mkdir -p $(@D)
+	$(W_CC) -fopenmp -o $@ $<
+
+$(W)/bench_slowed-libomp: $(W_SRC)/bench_slowed.c $(W_COMMON)
+	@mkdir -p $(@D)
+	$(CLANG) $(W_CLANG_THERE) -std=gnu11 $(W_FLAGS) -fopenmp -o $@ $<
 
 $(W)/omp_losses $(W)/omp_tail $(W)/hung_omp $(W_OMP_MORE:%=$(W)/%): $(W)/%: $(W_SRC)/%.c $(W_COMMON)
 	$(W_CC) -fopenmp -o $@ $<

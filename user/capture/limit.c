@@ -353,8 +353,8 @@ static double read_ns(const struct limit *l)
 }
 
 /*
- * Set the cost of context switches and of page faults. Add the cost of sleeping, spread over all crossings, to the
- * price of a crossing.
+ * Set the cost of context switches and of page faults. Add the cost of sleeping, spread over all
+ * crossings, to the price of a crossing.
  */
 static void fill_switches(const struct limit *l, const struct watched *w,
 			  struct ceiling_process *out)

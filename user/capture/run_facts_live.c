@@ -105,7 +105,7 @@ static bool is_by_exit(const struct run_facts_live *p, const struct address_spac
 	return attach_only_exits(p->attach) || (space && space->by_exit);
 }
 
-/* Return whether the end of a parallel region is such a barrier, and not that of a joined thread. */
+/* Return whether the barrier is the end of a parallel region. */
 static bool is_region(const struct model_barrier *b)
 {
 	return (b->family == SBT_FAMILY_GOMP || b->family == SBT_FAMILY_LIBOMP) &&
@@ -115,8 +115,8 @@ static bool is_region(const struct model_barrier *b)
 /*
  * Prices of pairs of probes, relative to the pair of a barrier function, as bpf_stats show: see
  * docs/internals/cost.md. A phase that ends with a parallel region has two pairs, one after the
- * other: those of the runtime's function, whose programs look up the region and its team, and those
- * of the outlined function.
+ * other. The first is that of the runtime's function: its programs look up the region and its team.
+ * The second is that of the outlined function.
  */
 #define PAIR_OF_REGION	 1.3
 #define PAIR_OF_OUTLINED 1.1
