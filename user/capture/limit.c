@@ -477,10 +477,10 @@ static void report_detached(const struct model_proc *p, const struct limit *l,
 			 detached->because);
 	else
 		snprintf(why, sizeof(why), "tracing took");
-	msg_warn("--cost-limit %.3g: process %u (%s) is traced up to %.3f s only%s%s: %s about "
+	msg_warn("--cost-limit %.3g: process %u (%s) is traced up to %.3f s only%s%s: %s %s "
 		 "%.3g %% of its thread time%s%s",
 		 100 * l->env.limit, p->tgid, p->comm[0] ? p->comm : "?", at, *what ? ", " : "",
-		 what, why, 100 * cost_share(v),
+		 what, why, v->share > 1 ? "at most" : "about", 100 * cost_share(v),
 		 *what ? ", most of it at these barriers; its other barriers are still traced" : "",
 		 v->way == CEILING_EXCLUDE ? "; its probes stay, as other processes use them" : "");
 }
