@@ -674,8 +674,8 @@ extern int crossing_cancel(__u32 index, __u32 tid);
 #define ARRIVAL_FRESH 1 /* the barrier's words were read now */
 #define ARRIVAL_FUTEX 2 /* waiting threads sleep at a futex in the barrier object */
 /*
- * Write the arrival of the running thread @tid in slot @index. The departure will be inferred. Return
- * 0.
+ * Write the arrival of the running thread @tid in slot @index. The departure will be inferred.
+ * Return 0.
  */
 extern int arrival_write(__u32 index, __u32 tid, __u32 how);
 /*

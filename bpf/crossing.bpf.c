@@ -723,19 +723,18 @@ static __noinline int mark_write(struct sbt_thread *t, __u32 index, __u32 label,
 				 __u64 data)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
-	struct sbt_crossing_full *f = ring_reserve(cpu, sizeof(*f));
+	struct sbt_crossing_full *f;
 	struct sbt_account *a;
 	struct sbt_counting *c;
 	__u64 now = 0;
 
-	if (config.infer && t)
+	if (!t)
+		return 0;
+	if (config.infer)
 		arrival_left(index, t->tid, bpf_ktime_get_ns());
+	f = ring_reserve(cpu, sizeof(*f));
 	if (!f) {
 		count(lost_mark, cpu);
-		return 0;
-	}
-	if (!t) {
-		bpf_ringbuf_discard(f, BPF_RB_NO_WAKEUP);
 		return 0;
 	}
 	__builtin_memset(f, 0, sizeof(*f));

@@ -147,7 +147,8 @@ enum sbt_record_type {
 	/* struct sbt_arrival: a thread arrived at a barrier, and its departure is not seen */
 	SBT_REC_ARRIVAL = 24,
 	/*
-	 * struct sbt_arrival: the thread has left the barrier of its last SBT_REC_ARRIVAL, or exits.
+	 * struct sbt_arrival: the thread has left the barrier of its last SBT_REC_ARRIVAL, or it
+	 * exits.
 	 * This is written before the first other record with parts. `seq` does not count it.
 	 */
 	SBT_REC_LEFT = 25,

@@ -482,7 +482,8 @@ class Trace:
                   "barrier_given_up", "caller_unknown", "probed_late", "mapped_unseen")
         crossings = sum(n for cause, n in end["lost"].items() if cause not in others)
         check_equal("sum of losses by cause", crossings, end["lost_total"])
-        left_out = any(end[k] for k in ("cut", "shed", "shed_parts", "left_out", "unmet", "tasks", "arrivals_unseen"))
+        left_out = any(end[k] for k in ("cut", "shed", "shed_parts", "left_out", "unmet", "tasks", "arrivals_unseen",
+                                           "departures_unknown"))
         left_out = left_out or any(r["kind"] in ("unread", "untraced", "copied", "trapped", "ranks_gone", "regions_unseen", "runtime_unseen")
                                    for r in self.all("remark"))
         # Waits other than inlined ones are counted as work, and the report of each process says so.

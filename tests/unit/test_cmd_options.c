@@ -65,9 +65,14 @@ static const char *value_of(const struct option_row *row)
 	static const struct {
 		const char *name, *value;
 	} values[] = {
-		{ "name", "step=lu.c:77" }, { "phase", "solve=a..b" }, { "pid", "12" },
-		{ "attach", "multi" },	    { "by", "threads" },       { "barrier", "my_barrier" },
+		{ "name", "step=lu.c:77" },
+		{ "phase", "solve=a..b" },
+		{ "pid", "12" },
+		{ "attach", "multi" },
+		{ "by", "threads" },
+		{ "barrier", "my_barrier" },
 		{ "confidence", "90" },
+		{ "departures", "inferred" },
 	};
 	size_t i;
 

@@ -299,8 +299,8 @@ static void test_last(void **unused)
 }
 
 /*
- * A thread that fell asleep just after the last arrival was woken by the last arriver. A thread
- * whose CPU was taken in the system call that wakes the others departs when it gets a CPU again.
+ * A thread that fell asleep just after the last arrival was woken by the last arriver. If a thread
+ * loses its CPU in the system call that wakes the others, it departs when it gets a CPU again.
  */
 static void test_after_release(void **unused)
 {
@@ -430,8 +430,8 @@ static void test_lost(void **unused)
 }
 
 /*
- * The thread whose record was lost arrives first in the next episode. That episode would seem to be
- * the end of the last one, and all later episodes would be shifted.
+ * A record of a thread was lost, and the thread arrives first in the next episode. That episode
+ * would seem to be the end of the last one, and all later episodes would be shifted.
  */
 static void test_lost_first(void **unused)
 {

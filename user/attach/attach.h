@@ -220,6 +220,11 @@ uint64_t attach_looks(const struct attach *attach, uint32_t tgid, uint32_t inc);
  */
 int attach_remove_tagged(struct attach *attach, uint64_t tag, uint32_t tgid, bool *for_all);
 /*
+ * Remove the probe that attach_new() left on sbt-trace itself, after attach_calibrate_quick().
+ * Errors as for attach_remove_tagged().
+ */
+int attach_remove_self(struct attach *attach);
+/*
  * Trace the futex calls of all traced processes. This slows every system call on the machine
  * slightly.
  */
@@ -338,7 +343,7 @@ void attach_each_pending(const struct attach *attach,
 			 void *ctx);
 
 /*
- * Call @each for every thread whose last arrival was at a barrier of SBT_ROLE_ARRIVAL, with
+ * Call @each for every thread if its last arrival was at a barrier of SBT_ROLE_ARRIVAL, with
  * arrive_ns set. The thread may have departed.
  */
 void attach_each_inferred(const struct attach *attach,

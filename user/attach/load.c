@@ -200,6 +200,7 @@ static int try_method(struct attach *a, const struct attach_options *o, enum att
 	err = calibrate_probe_site(false, &self, exits);
 	if (err)
 		goto fail;
+	self.tag = SELF_TAG;
 	err = attach_probe_site(a, &self, getpid(), false);
 	close(self.fd);
 	if (!err)

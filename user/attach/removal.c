@@ -296,6 +296,13 @@ int attach_remove_tagged(struct attach *a, uint64_t tag, uint32_t tgid, bool *fo
 	return remove_links(a, has_tag, &tagged);
 }
 
+int attach_remove_self(struct attach *a)
+{
+	bool for_all;
+
+	return attach_remove_tagged(a, SELF_TAG, (uint32_t)getpid(), &for_all);
+}
+
 /* --- probes on waits, removed for some time --------------------------------------------------- */
 
 static bool is_among(const uint32_t *tgids, uint32_t n, uint32_t tgid)

@@ -232,6 +232,8 @@ static void measure_delays(struct capture *c)
 
 	if (!attach_infers(c->attach))
 		return;
+	/* No return probe is left anywhere. If this fails, one is left on sbt-trace itself. */
+	(void)attach_remove_self(c->attach);
 	err = attach_measure_delays(c->attach, capture_drain, c, &c->delays);
 	if (err)
 		msg_warn("departures are inferred a few microseconds too early: the time to leave "

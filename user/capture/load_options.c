@@ -24,10 +24,10 @@ const char *load_options_seen_why(const struct options *o)
 {
 	if (o->departures == DEPARTURES_SEEN)
 		return "they are not inferred by default";
-	if (!o->causes)
-		return "--no-causes: threads' times off the CPU are not known";
 	if (o->aggregate)
 		return "--aggregate adds up crossings when threads depart";
+	if (!o->causes)
+		return "--no-causes: threads' times off the CPU are not known";
 	if (o->events)
 		return "-e counts events up to the departure";
 	if (o->watch_all || o->nwatch || o->nnames)

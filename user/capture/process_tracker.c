@@ -129,6 +129,15 @@ static uint32_t see_returns(struct tracker *t, int pid, const struct maps *maps,
 	return returns;
 }
 
+/* Say how departures are found. @exits: no return probes are used in the process. */
+static const char *detection(const struct tracker *t, bool exits)
+{
+	if (attach_infers(t->attach))
+		return exits ? "inference for pthread barriers, ret instructions for others"
+			     : "inference for pthread barriers, return probe for others";
+	return exits ? "ret instructions" : "return probe";
+}
+
 /* Choose how departures are seen, after the files of the process have been examined. */
 static void choose_exit_detection(struct tracker *t, struct address_space *space)
 {
@@ -150,9 +159,9 @@ static void choose_exit_detection(struct tracker *t, struct address_space *space
 			probes_report_ends(&t->probes, m, returns);
 	}
 	if (attach_only_exits(t->attach))
-		space->exit_detection = "ret instructions";
+		space->exit_detection = detection(t, true);
 	else if (!space->refusal)
-		space->exit_detection = "return probe";
+		space->exit_detection = detection(t, false);
 	if (!space->refusal)
 		return;
 	proc_comm((int)space->tgid, (int)space->tgid, comm);
@@ -170,7 +179,7 @@ static void choose_exit_detection(struct tracker *t, struct address_space *space
 	if (space->by_exit)
 		return;
 	space->by_exit = true;
-	space->exit_detection = "ret instructions";
+	space->exit_detection = detection(t, true);
 	attach_flag_process(t->attach, space->tgid, space->inc, SBT_PROC_BY_EXIT, 0);
 	/* Always report this for a Go program, because return probes have crashed Go programs. */
 	if (!strncmp(space->refusal, "a Go", 4))

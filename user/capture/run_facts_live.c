@@ -108,8 +108,7 @@ static bool is_by_exit(const struct run_facts_live *p, const struct address_spac
 /* Return whether the barrier is the end of a parallel region. */
 static bool is_region(const struct model_barrier *b)
 {
-	return (b->family == SBT_FAMILY_GOMP || b->family == SBT_FAMILY_LIBOMP) &&
-	       b->kind == SBT_KIND_JOIN;
+	return family_has(b->family, FAMILY_OPENMP) && b->kind == SBT_KIND_JOIN;
 }
 
 /*
@@ -139,7 +138,8 @@ static void count_pairs(const struct run_facts_live *p, const struct model_barri
 
 	out->crossings += b->crossings;
 	if (!is_region(b)) {
-		add_pairs(out, b->family == SBT_FAMILY_COND ? PAIR_OF_COND * n : n, stepped);
+		add_pairs(out, family_has(b->family, FAMILY_COND_VAR) ? PAIR_OF_COND * n : n,
+			  stepped);
 		return;
 	}
 	add_pairs(out, PAIR_OF_REGION * n, stepped);

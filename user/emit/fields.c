@@ -684,8 +684,8 @@ static const struct emit_field process_fields[] = {
 		  "threads that only count down a std::latch. No figure of lost time includes "
 		  "these waits" },
 	{ "departures_unknown", EMIT_U64, PR(departures_unknown),
-	  .help = "number of crossings whose departure could not be inferred. The time inside "
-		  "the barrier and the thread's next phase are unknown" },
+	  .help = "number of crossings with a departure that could not be inferred. The time "
+		  "inside the barrier and the thread's next phase are unknown" },
 	{ "abandoned", EMIT_U64, PR(abandoned),
 	  .help = "number of crossings from which the thread never returned" },
 	{ "lost", EMIT_U64, PR(lost), .help = "number of crossings that are known to be missing" },
@@ -752,7 +752,8 @@ static const struct emit_field process_fields[] = {
 	  .help = "for a process that runs OpenMP tasks: share of the time inside barriers in "
 		  "which the threads were on a CPU, either in tasks or spinning" },
 	{ "departures", EMIT_STRING, PR(exit_detection),
-	  .help = "how departures were detected: return probe, or probes at ret instructions" },
+	  .help = "how departures were detected: return probe, or probes at ret instructions, or "
+		  "inference (--departures)" },
 	{ "cost_ns", EMIT_NS, PR(cost_ns),
 	  .help = "estimated cost of tracing the process: added time in crossings and in other "
 		  "probe hits, in context switches, page faults and samples, and time in which "
@@ -1063,7 +1064,7 @@ static const struct emit_field end_fields[] = {
 	  .help = "number of crossings that waited for threads with untraced arrivals "
 		  "(std::latch)" },
 	{ "departures_unknown", EMIT_U64, RE(departures_unknown),
-	  .help = "number of crossings whose departure could not be inferred" },
+	  .help = "number of crossings with a departure that could not be inferred" },
 	{ "crossing_cost_ns", EMIT_DOUBLE, RE(crossing_cost_ns),
 	  .help = "mean price of a crossing: the time that tracing adds to one crossing" },
 	{ "switch_cost_ns", EMIT_DOUBLE, RE(switch_cost_ns),

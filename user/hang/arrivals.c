@@ -73,7 +73,7 @@ static void note_pending(void *ctx, uint32_t tid, const struct sbt_thread *t)
 		s->n--;
 }
 
-/* Note a thread whose departure will be inferred, if its barrier was not released. */
+/* Note a thread with an inferred departure, if its barrier was not released. */
 static void note_inferred(void *ctx, uint32_t tid, const struct sbt_thread *t)
 {
 	const struct arrivals *s = ctx;

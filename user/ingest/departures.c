@@ -355,7 +355,7 @@ static uint32_t ended_by(const struct sbt_arrival_full *seen, uint64_t t_ns)
 }
 
 /*
- * Return the time off the CPU at whose end the thread departs, plus 1; 0: none. If the thread's
+ * Return the time off the CPU after which the thread departs, plus 1; 0: none. If the thread's
  * system call shows that it was inside the barrier, it departs later. For example, it fell asleep
  * just after the last arrival, because the last arriver had not yet opened the barrier. Or the
  * threads that the last arriver woke took its CPU.

@@ -48,8 +48,9 @@ struct departures_barrier {
 struct departures_ops {
 	void *ctx;
 	/*
-	 * Describe the barrier of @c, whose raw word is @c->raw_word, and fill in the members of @c
-	 * that depend on the probe. @first_word: sbt_arrival_full.first_word. Return 0 or -errno.
+	 * Describe the barrier of @c, which has the raw word @c->raw_word, and fill in the members
+	 * of @c that depend on the probe. @first_word: sbt_arrival_full.first_word. Return 0 or
+	 * -errno.
 	 */
 	int (*barrier)(void *ctx, struct sbt_crossing *c, uint64_t first_word,
 		       struct departures_barrier *out);
@@ -62,7 +63,7 @@ struct departures_ops {
 	bool (*parent)(void *ctx, uint32_t *tgid, uint32_t *inc);
 	/* Return whether no record was lost so far. */
 	bool (*lossless)(void *ctx);
-	/* Request that the next arrival of each thread tells what the barrier has counted. */
+	/* Request that the next arrival of each thread shows what the barrier has counted. */
 	void (*refresh)(void *ctx);
 	/* See attach_offs(). */
 	bool (*offs)(void *ctx, uint32_t tid, uint32_t seq, struct sbt_arrival_full *out,
@@ -89,7 +90,7 @@ int departures_each_pending(const struct departures *departures,
  * barrier, so that there is no such time.
  */
 bool departures_tail(struct departures *departures, struct sbt_crossing_full *tail);
-/* Return whether the thread has arrived at @arrive_ns and has not departed, as far as is known. */
+/* Return whether the thread has arrived at a barrier and has not departed, as far as is known. */
 bool departures_waits(const struct departures *departures, uint32_t inc, uint32_t tid);
 
 #endif /* INGEST_DEPARTURES_H */

@@ -776,7 +776,7 @@ void ingest_end_probe_groups(struct ingest *p, uint32_t tgid, uint32_t inc, uint
 		forkjoin_end_process(p->forkjoin, tgid, inc);
 }
 
-/* Note that a thread is inside a barrier whose departures are inferred. */
+/* Note that a thread is inside a barrier with inferred departures. */
 static int add_inferred(void *ctx, const struct sbt_crossing *c)
 {
 	struct ingest *p = ctx;

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Copyright (c) 2026 The sbt-trace authors
+"""--departures inferred: only arrivals are probed. The results agree with the program's own log, and what cannot be inferred is
+counted and never guessed."""
+
+import json
+import os
+import re
+import signal
+import statistics
+import subprocess
+import time
+
+from harness import (SBT, Trace, alone, check, check_between, check_equal, check_in, check_last, check_not_in, check_waits,
+                     descendants, genlog, read_proc, read_text, shared, wait_for, workload)
+
+PAIRED = True
+
+INFERRED = ["--departures", "inferred"]
+UNKNOWN = 0.02  # share of departures that may be unknown: the kernel sometimes delivers no event for a switch
+
+
+def reported(t, data, result=None):
+    path = t.path()
+    t.sbt("report", "-W", "--json", "-o", path, data, rc=0)
+    trace = Trace(t, path)
+    trace.result = result
+    return trace
+
+
+def recorded(t, command, *options, rc=0):
+    """Return the trace, with all episodes, of a recording with inferred departures."""
+    data = t.path()
+    result = t.sbt("record", *INFERRED, *options, "-o", data, "--", *command, rc=rc)
+    return reported(t, data, result)
+
+
+def generated(t, *options, more=()):
+    log = t.path()
+    trace = recorded(t, [workload("gen"), *options, "--log", log], *more)
+    return trace, genlog.Log(log)
+
+
+def check_inferred(trace):
+    methods = {d["family"]: d["method"] for d in trace.session["departures"]}
+    check_equal("method of pthread", methods.get("pthread"), "inferred")
+    check_equal("of each episode", {e["departures"] for e in trace.all("episode")} - {"inferred"}, set())
+
+
+def check_answers(trace, log, incomplete=0):
+    """Check that all episodes were found, with the right members and the right last arriver."""
+    result = trace.nothing_lost().compare(log)
+    check_equal("missing", (result["missing"], result["extra"]), (0, 0))
+    check_equal("incomplete", result["incomplete"], incomplete)
+    check_last(result)
+    check_between("departures that are unknown", trace.end["departures_unknown"], 0, 2 + UNKNOWN * trace.end["crossings"])
+    return result
+
+
+def latency_errors(trace, log):
+    """Return by how much (ns) the release latencies differ from the log's, of the last arrivers and of the others."""
+    releases = {(c.tid, c.round): (e.release, e.last.tid) for e in log.episodes() for c in e.crossings}
+    own = {}
+    for c in log.crossings:
+        own.setdefault(c.tid, []).append(c)
+    members = {}
+    for e in trace.all("episode"):
+        for m in e["threads"]:
+            members.setdefault(m["tid"], []).append(m)
+    last, others = [], []
+    for tid, crossings in own.items():
+        crossings.sort(key=lambda c: c.arrive)
+        of = sorted(members[tid], key=lambda m: m["arrive_ns"])
+        check_equal(f"crossings of thread {tid}", len(of), len(crossings))
+        for m, c in zip(of, crossings):
+            if m["depart_ns"] is None:
+                continue
+            release, last_tid = releases[c.tid, c.round]
+            error = m["depart_ns"] - m["arrive_ns"] - m["wait_ns"] - (c.depart - release)
+            (last if last_tid == tid else others).append(error)
+    return last, others
+
+
+def answers(threads, *options):
+    def test(t):
+        trace, log = generated(t, "--threads", str(threads), *options)
+        check_inferred(trace)
+        check_answers(trace, log)
+        last, others = latency_errors(trace, log)
+        # How long a thread takes to leave depends on the machine. A departure that is a phase too late or too early is not
+        # possible, at the median.
+        check_between("median error of a latency, ns", statistics.median(others), -100_000, 100_000)
+        check_between("median error of a last arriver, ns", statistics.median(last), -100_000, 100_000)
+    return test
+
+
+test_two = answers(2, "--rounds", "300", "--work", "random:100us:900us:3")
+test_four = answers(4, "--rounds", "200", "--work", "random:100us:900us:4")
+test_thirty_two = answers(32, "--rounds", "60", "--work", "stair:100us:50us")
+test_back_to_back = answers(4, "--rounds", "2000")
+test_sleeping = answers(4, "--rounds", "150", "--work", "random:200us:2ms:5", "--work-by", "sleep")
+test_three_barriers = answers(4, "--rounds", "200", "--barriers", "3", "--work", "random:50us:400us:6")
+test_created_again = answers(4, "--rounds", "200", "--recreate", "20", "--work", "random:50us:400us:7")
+
+
+@alone
+def test_work(t):
+    """The work of each thread agrees with the log."""
+    trace, log = generated(t, "--threads", "4", "--rounds", "100", "--work", "random:1ms:4ms:9")
+    check_waits(check_answers(trace, log), 0.05)
+    known = log.threads()
+    for m in trace.barrier()["threads"]:
+        check_between(f"work of {m['tid']}, of the log's", m["work_ns"] / known[m["tid"]]["work_ns"], 0.9, 1.1)
+
+
+def test_seen_agrees(t):
+    """Both methods find the same episodes in programs of which the answers are known."""
+    for method in ("seen", "inferred"):
+        data = t.path()
+        t.sbt("record", "--departures", method, "-o", data, "--", workload("gen"), "--threads", "3", "--rounds", "100",
+              "--processes", "2", "--work", "random:50us:500us:8", rc=0)
+        trace = reported(t, data)
+        check_equal(f"episodes, {method}", (trace.end["episodes"], trace.end["crossings"]), (100, 600))
+
+
+def test_cyclic(t):
+    """Six threads, of which three are released at a time. Complete episodes are right; doubtful ones are ambiguous."""
+    trace, log = generated(t, "--threads", "6", "--count", "3", "--rounds", "200", "--work", "random:100us:900us:2")
+    result = trace.nothing_lost().compare(log)
+    check_last(result)
+    check(result["matched"] >= 0.3 * result["log_episodes"], f"matched: {result}")
+
+
+def attached(t, *gen_options, options=()):
+    """Attach to a program that has been running, and return the trace and the log."""
+    log, data = t.path(), t.path()
+    gen = t.gen(*gen_options, "--forever", "--log", log)
+    time.sleep(0.3)
+    t.sbt("record", *INFERRED, *options, "-d", "0.7", "-o", data, "-p", str(gen.pid), rc=0)
+    gen.signal(signal.SIGTERM)
+    gen.wait()
+    return reported(t, data), genlog.Log(log)
+
+
+def test_attached(t):
+    """Threads are inside the barrier when tracing begins. No later episode is shifted."""
+    for threads, work in (("4", "random:100us:900us:3"), ("3", "fixed:0=3ms,1=100us"), ("8", "none")):
+        trace, log = attached(t, "--threads", threads, "--work", work)
+        result = trace.compare(log)
+        check_equal("complete episodes that are wrong", result["extra"], 0)
+        check_last(result)
+        # Which threads were inside when tracing began is not always certain for the first episodes.
+        check(result["matched"] >= 0.5 * len(trace.all("episode")) > 10, f"matched: {result}")
+
+
+def test_lost(t):
+    """After lost records, no episode is complete that has other members."""
+    trace, log = attached(t, "--threads", "4", "--work", "random:5us:30us:3", options=["--ring-size", "4"])
+    check(trace.end["lost_total"] > 0, "nothing was lost")
+    check_equal("complete", trace.end["complete"], False)
+    result = trace.compare(log)
+    check_equal("complete episodes that are wrong", result["extra"], 0)
+    check_last(result)
+
+
+@shared
+def test_abandoned(t):
+    """A thread that leaves by longjmp, an exception or cancellation has abandoned the barrier."""
+    for name, episodes in (("longjmp_out", 20), ("throw_out", 20), ("cancel_async", 60)):
+        plain = t.run([workload(name)], rc=0)
+        trace = recorded(t, [workload(name)])
+        check_equal(f"output of {name}", trace.result.stdout, plain.stdout)
+        process = trace.process(comm=name)
+        check_equal(f"episodes of {name}", process["episodes"], episodes)
+        check_between(f"abandoned in {name}", process["abandoned"] + process["departures_unknown"], 20, 22)
+
+
+@shared
+def test_musl(t):
+    """In musl, threads wait for each other again after the release, so their departures are seen."""
+    log = t.path()
+    trace = recorded(t, [workload("gen-musl"), "--rounds", "100", "--work", "random:50us:500us:2", "--log", log])
+    check_equal("methods", {e["departures"] for e in trace.all("episode")}, {"seen"})
+    check_answers(trace, genlog.Log(log))
+
+
+@shared
+def test_why_seen(t):
+    """The session record says why departures are seen, and -v says it too."""
+    for options, why in ((["--departures", "seen"], "not inferred by default"), ([*INFERRED, "--no-causes"], "--no-causes"),
+                         ([*INFERRED, "-W"], "printed while"), ([*INFERRED, "-e", "page-faults"], "-e counts"),
+                         ([*INFERRED, "--aggregate"], "--aggregate")):
+        trace = t.trace([workload("gen"), "--rounds", "20"], *options, "-v")
+        (row,) = [d for d in trace.session["departures"] if d["family"] == "pthread"]
+        check_equal(f"method with {options}", row["method"], "seen")
+        check_in(f"why with {options}", why, row["why"])
+        check_in("-v", f"departures of pthread: seen: {row['why']}", trace.result.err)
+
+
+def links_of(pid):
+    """Return the links of a running sbt-trace, as bpftool prints them."""
+    found = []
+    for fd in os.listdir(f"/proc/{pid}/fdinfo"):
+        try:
+            text = read_text(f"/proc/{pid}/fdinfo/{fd}")
+        except OSError:
+            continue
+        if "link_type:" not in text:
+            continue
+        link = int(re.search(r"link_id:\s*(\d+)", text)[1])
+        shown = subprocess.run(["bpftool", "-j", "link", "show", "id", str(link)], capture_output=True, check=False).stdout
+        found.append(json.loads(shown or b"{}"))
+    return found
+
+
+def test_no_return_probe(t):
+    """A program with only pthread barriers has one probe at the arrival, and no return probe."""
+    for method in ("session", "multi", "perf"):
+        data = t.path()
+        gen = t.gen("--threads", "2", "--forever")
+        p = t.start([SBT, "record", *INFERRED, "--no-discover", "--attach", method, "-o", data, "-p", str(gen.pid)])
+        wait_for("it records", lambda: os.path.exists(data) and os.path.getsize(data))
+        time.sleep(0.5)
+        programs = {link.get("prog_id") for link in links_of(p.pid)}
+        names = []
+        for number in programs - {None}:
+            shown = subprocess.run(["bpftool", "-j", "prog", "show", "id", str(number)], capture_output=True, check=False).stdout
+            names.append(json.loads(shown or b"{}").get("name", ""))
+        p.signal(signal.SIGINT)
+        check_equal("status", p.wait().rc, 0)
+        gen.signal(signal.SIGTERM)
+        gen.wait()
+        if method != "perf":  # a perf link of this kernel may not show its program
+            check(any(name.startswith("barrier_arriv") for name in names), f"programs: {names}")
+        for name in names:
+            check_not_in(f"probes by {method}", "barrier_sess", name)
+            check_not_in(f"probes by {method}", "barrier_exit", name)
+        check(reported(t, data).end["episodes"] > 10, "no episodes")
+
+
+def test_hang(t):
+    """A barrier that is never released is reported while the program runs. A long phase is not."""
+    out = t.path()
+    p = t.start([SBT, "--json", "-o", out, *INFERRED, "--hang", "1", "--", workload("hung"), "--kind", "holder"])
+    wait_for("the hang is reported", lambda: os.path.exists(out) and '"deadlock"' in read_text(out), 30, 0.1)
+    for pid in descendants(p.pid):
+        if read_proc(pid, "comm").strip() == b"hung":
+            os.kill(pid, signal.SIGKILL)
+    check_equal("exit status", p.wait().rc, 137)
+    trace = t.trace([workload("hung"), "--kind", "slow", "--seconds", "4"], *INFERRED, "--hang", "1")
+    check_equal("verdicts of a long phase", {r["verdict"] for r in trace.all("hang")}, {"long-phase"})
+
+
+def test_exit_inside(t):
+    trace = recorded(t, [workload("exit_in_wait")], rc=None)
+    check_between("complete episodes", trace.end["episodes"], 0, trace.end["crossings"])
+    seen = t.path()
+    t.sbt("record", "-o", seen, "--", workload("exit_in_wait"))
+    other = reported(t, seen)
+    check_equal("as with seen departures", trace.end["episodes"], other.end["episodes"])
