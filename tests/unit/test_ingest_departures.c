@@ -610,17 +610,35 @@ static void test_look(void **unused)
 	tear_down(t);
 }
 
+/* A program that uses many barriers, one after the other, needs no more memory for each of them. */
+static void test_many_barriers(void **unused)
+{
+	struct test *t = set_up(1);
+	struct stream_record r;
+	uint64_t i;
+
+	for (i = 1; i <= 70000; i++) {
+		t->source.n = t->source.at = 0;
+		memset(t->source.records, 0, sizeof(t->source.records[0]));
+		counted(record(t, 1, 1000 * i, 64 * i), 0);
+		stream_next(departures_stream(t->departures), 1000 * i, &r);
+	}
+	assert_int_equal(t->refreshed, 1);
+	tear_down(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_spinning),      cmocka_unit_test(test_asleep),
-		cmocka_unit_test(test_last),	      cmocka_unit_test(test_after_release),
-		cmocka_unit_test(test_phase),	      cmocka_unit_test(test_too_many),
-		cmocka_unit_test(test_unsure),	      cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_lost_first),    cmocka_unit_test(test_begun),
-		cmocka_unit_test(test_cyclic),	      cmocka_unit_test(test_abandoned),
-		cmocka_unit_test(test_created_again), cmocka_unit_test(test_exit_inside),
-		cmocka_unit_test(test_pending),	      cmocka_unit_test(test_look),
+		cmocka_unit_test(test_many_barriers), cmocka_unit_test(test_spinning),
+		cmocka_unit_test(test_asleep),	      cmocka_unit_test(test_last),
+		cmocka_unit_test(test_after_release), cmocka_unit_test(test_phase),
+		cmocka_unit_test(test_too_many),      cmocka_unit_test(test_unsure),
+		cmocka_unit_test(test_lost),	      cmocka_unit_test(test_lost_first),
+		cmocka_unit_test(test_begun),	      cmocka_unit_test(test_cyclic),
+		cmocka_unit_test(test_abandoned),     cmocka_unit_test(test_created_again),
+		cmocka_unit_test(test_exit_inside),   cmocka_unit_test(test_pending),
+		cmocka_unit_test(test_look),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -616,7 +616,10 @@ static void words_of_parent(const struct departures *d, const struct sbt_arrival
 	}
 }
 
-/* Forget all barriers at which no thread waits. Return 0 or -ENOMEM. */
+/*
+ * Forget all barriers at which no thread waits, and what was read from all barriers. Return 0 or
+ * -ENOMEM.
+ */
 static int forget_idle(struct departures *d)
 {
 	struct hash busy = { 0 };
@@ -644,7 +647,15 @@ static int forget_idle(struct departures *d)
 	}
 	hash_free(&d->barriers);
 	d->barriers = busy;
+	hash_free_ptrs(&d->objects);
+	d->objects = (struct hash){ 0 };
+	d->ops.refresh(d->ops.ctx);
 	return 0;
+}
+
+static bool has_too_many(const struct departures *d)
+{
+	return hash_count(&d->barriers) >= BARRIERS_MAX || hash_count(&d->objects) >= BARRIERS_MAX;
 }
 
 /* Find the barrier of an arrival, and fill in the members of the crossing that depend on it. */
@@ -652,9 +663,12 @@ static int object_of(struct departures *d, const struct sbt_arrival_full *a, str
 		     struct departures_barrier *is, struct barrier **out)
 {
 	uint64_t key = object_key(a->head.object, a->head.tgid, a->head.inc), shared;
-	struct object *o = hash_get_ptr(&d->objects, key);
+	struct object *o;
 	int err;
 
+	if (has_too_many(d) && forget_idle(d))
+		return -ENOMEM;
+	o = hash_get_ptr(&d->objects, key);
 	if (!o)
 		o = hash_new_ptr(&d->objects, key, sizeof(*o));
 	if (!o)
@@ -673,8 +687,6 @@ static int object_of(struct departures *d, const struct sbt_arrival_full *a, str
 		return err;
 	if (!a->has_words)
 		o->is.waiting = UINT32_MAX;
-	if (hash_count(&d->barriers) >= BARRIERS_MAX && forget_idle(d))
-		return -ENOMEM;
 	shared = o->is.shared ? hash_mix(o->is.shared ^ 0x5368617265640000ULL) : key;
 	*out = hash_get_ptr(&d->barriers, shared);
 	if (!*out)
