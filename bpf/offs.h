@@ -17,30 +17,42 @@
 #include "thread.h"
 #include "userregs.h"
 
-/* No barrier object of a C library with a futex in it is larger. */
-#define OFFS_OBJECT_BYTES 64
+/*
+ * The words of glibc's barrier at which threads wait are within this many bytes of its beginning.
+ * Other locks may follow the barrier in memory.
+ */
+#define OFFS_OBJECT_BYTES 20
 
 static __always_inline bool offs_maybe_inside(const struct sbt_account *a)
 {
 	return config.infer && a->inside == ACCOUNT_MAYBE_INSIDE;
 }
 
-/* Return whether the thread's return address from the barrier function is no longer in place. */
-static __always_inline bool offs_returned(const struct sbt_offs *o, __u64 sp)
+#if defined(__TARGET_ARCH_arm64)
+/*
+ * Here the return address is in a register at the entry, and it is not known where the function
+ * stores it.
+ */
+static __always_inline bool offs_replaced(const struct sbt_offs *o)
+{
+	return false;
+}
+#else
+/* Return whether another value is where the return address was. */
+static __always_inline bool offs_replaced(const struct sbt_offs *o)
 {
 	__u64 back = 0;
 
-	if (sp > o->sp)
-		return true;
-#if !defined(__TARGET_ARCH_arm64)
-	/*
-	 * On arm64 the return address is in a register at the entry, and it is not known where the
-	 * function stores it.
-	 */
-	if (o->ip && !bpf_probe_read_user(&back, sizeof(back), (void *)o->sp) && back != o->ip)
-		return back & 0xfff || !is_trampoline(back);
+	if (!o->ip || bpf_probe_read_user(&back, sizeof(back), (void *)o->sp) || back == o->ip)
+		return false;
+	return back & 0xfff || !is_trampoline(back);
+}
 #endif
-	return false;
+
+/* Return whether the thread's return address from the barrier function is no longer in place. */
+static __always_inline bool offs_returned(const struct sbt_offs *o, __u64 sp)
+{
+	return sp > o->sp || offs_replaced(o);
 }
 
 /*
@@ -61,16 +73,17 @@ static __noinline int offs_look(struct sbt_account *a, __u32 index, struct task_
 	if (!regs)
 		return 0;
 	user_call(regs, &call);
-	if (o->futex && call.nr == __NR_futex && call.arg[0] - o->object < OFFS_OBJECT_BYTES) {
-		o->inside = 1;
-		return 0;
+	if (!offs_returned(o, call.sp)) {
+		if (o->futex && call.nr == __NR_futex &&
+		    call.arg[0] - o->object < OFFS_OBJECT_BYTES)
+			o->inside = 1;
+		/*
+		 * If the thread blocks in another system call, it has left. Without a system call,
+		 * it is in an exception, such as a page fault.
+		 */
+		if (o->inside || !(blocks && o->futex && call.nr >= 0))
+			return 0;
 	}
-	/*
-	 * If the thread blocks in another system call, it has left. Without a system call, it is in
-	 * an exception, such as a page fault.
-	 */
-	if (!offs_returned(o, call.sp) && !(blocks && o->futex && call.nr >= 0))
-		return 0;
 	a->inside = ACCOUNT_OUTSIDE;
 	o->left_ns = now;
 	return 0;
@@ -99,7 +112,7 @@ static __noinline int offs_waking(__u32 index, __u32 tid, struct cfs_rq *queue, 
 	struct sbt_account *w = account_find(waker, &at);
 	struct rq *rq = queue ? BPF_CORE_READ(queue, rq) : NULL;
 
-	if (!o || !w || !offs_maybe_inside(w) || waker == tid)
+	if (!o || !o->inside || !w || !offs_maybe_inside(w) || waker == tid)
 		return 0;
 	own = offs_at(at, waker);
 	if (!own || own->object != o->object)
@@ -128,8 +141,6 @@ static __noinline int offs_in(struct sbt_account *a, __u32 index, __u64 now)
 		/* There is no room: this element also stands for the time before it. */
 		n = SBT_OFFS - 1;
 		o->merged = 1;
-	} else {
-		o->noffs = n + 1;
 	}
 	barrier_var(n);
 	off = &o->off[n & (SBT_OFFS - 1)];
@@ -146,6 +157,9 @@ static __noinline int offs_in(struct sbt_account *a, __u32 index, __u64 now)
 	off->cpu = bpf_get_smp_processor_id();
 	off->inside = o->inside;
 	o->out_ns = 0;
+	/* User space may read the element as soon as it is counted. */
+	barrier();
+	o->noffs = n + 1;
 	__builtin_memcpy(a->mark.times, a->times, sizeof(a->times));
 	a->mark.switches = a->switches;
 	a->mark.voluntary = a->voluntary;

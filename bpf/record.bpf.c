@@ -299,7 +299,9 @@ static __always_inline void arrival_more(struct sbt_arrival_full *r, const struc
 	r->unsure = a->unsure;
 	r->has_words = fresh != 0;
 	r->woke_idle = o->woke_idle;
-	__builtin_memset(r->pad, 0, sizeof(r->pad));
+	r->pad = 0;
+	r->index = t->index;
+	r->pad2 = 0;
 }
 
 /* Return 1, or 0 if the record is lost. */
@@ -346,8 +348,10 @@ static __noinline int arrival_write_all(struct sbt_thread *t, struct sbt_account
 static __always_inline void offs_begin(struct sbt_offs *o, const struct sbt_thread *t, __u64 now,
 				       bool futex)
 {
+	/* User space may read this at any time: the number is valid last. */
+	o->seq = 0;
+	barrier();
 	o->tid = t->tid;
-	o->seq = t->seq;
 	o->arrive_ns = now;
 	o->object = t->object;
 	o->ip = t->ip;
@@ -356,7 +360,10 @@ static __always_inline void offs_begin(struct sbt_offs *o, const struct sbt_thre
 	o->futex = futex;
 	o->out_ns = o->woke_ns = o->left_ns = 0;
 	o->noffs = o->merged = 0;
+	o->index = t->index;
 	o->open = 1;
+	barrier();
+	o->seq = t->seq;
 }
 
 __noinline int arrival_write(__u32 index, __u32 tid, __u32 how)
@@ -377,6 +384,7 @@ __noinline int arrival_write(__u32 index, __u32 tid, __u32 how)
 	if (o->tid != tid || !o->open) {
 		o->noffs = o->merged = 0;
 		o->woke_ns = o->left_ns = 0;
+		o->index = 0;
 		a->unsure = 0;
 	}
 	rest_reset(a);
@@ -388,7 +396,8 @@ __noinline int arrival_write(__u32 index, __u32 tid, __u32 how)
 		account_phase(a);
 		written = arrival_write_all(t, a, o, now, fresh);
 		a->phase_changed = 0;
-	} else if (o->noffs | o->woke_ns | o->left_ns | a->unsure | fresh | t->handler_ns) {
+	} else if (o->noffs | o->woke_ns | o->left_ns | a->unsure | fresh | t->handler_ns |
+		   (o->index ^ t->index)) {
 		written = arrival_write_one(t, a, o, now, fresh);
 		a->mark.times[SBT_TIME_ONCPU] = a->times[SBT_TIME_ONCPU];
 	} else {

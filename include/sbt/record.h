@@ -533,7 +533,9 @@ struct sbt_arrival_full {
 	__u8 unsure; /* the thread was off the CPU at another time, which is not known */
 	__u8 has_words;
 	__u8 woke_idle; /* at woke_ns, the other thread's CPU was another one, and idle */
-	__u8 pad[7];
+	__u8 pad;
+	__u16 index; /* as in struct sbt_crossing; a shorter record follows one with the same */
+	__u32 pad2;
 	struct sbt_off off[SBT_OFFS];
 	struct sbt_parts parts; /* since off[noffs - 1].in_ns, or since the last arrival */
 };

@@ -603,12 +603,12 @@ struct sbt_offs {
 	__u32 waker; /* as in struct sbt_off, if out_ns is not 0 */
 	__u8 noffs;
 	__u8 merged;
-	__u8 unsure;
 	__u8 open; /* no record with these data was written yet */
 	__u8 futex; /* threads that wait at the barrier wait at a futex within the object */
 	__u8 inside; /* as in struct sbt_off, if out_ns is not 0 */
 	__u8 woke_idle;
-	__u8 pad[5];
+	__u16 index; /* of the last arrival */
+	__u8 pad[4];
 	struct sbt_off off[SBT_OFFS];
 };
 

@@ -15,6 +15,11 @@ WORK = os.path.join(ROOT, "build/workloads")
 BENCH = os.path.join(ROOT, "build/bench")
 ENV = dict(os.environ, SBT_OPTIONS="0")
 
+# A bpftrace script that sums the waits of each thread, with probes at both ends.
+BPFTRACE = ("uprobe:%(libc)s:pthread_barrier_wait { @t[tid] = nsecs; } "
+            "uretprobe:%(libc)s:pthread_barrier_wait /@t[tid]/ { @wait[tid] = sum(nsecs - @t[tid]); delete(@t[tid]); } "
+            "BEGIN { printf(\"ready\\n\"); }")
+
 
 def workload(name):
     return os.path.join(WORK, name)

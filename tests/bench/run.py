@@ -6,7 +6,7 @@ fail, because they check their own results.
 
 usage: tests/bench/run.py [NAME...]     names: cost aggregate causes switch bpftrace accuracy loss memory
                                         start strangers hang model record real predict forks copies samples reality
-                                        ranking estimate programs table
+                                        ranking estimate programs departures table
                                         (parts of the table: table.tools table.thesis table.estimates table.cold)"""
 import functools
 import json
@@ -20,8 +20,9 @@ import sys
 import tempfile
 import time
 
-from common import (BENCH, ENV, Holder, ROOT, SBT, empty_scheduler, empty_session, last_object, libc, median, run_traced, say,
+from common import (BENCH, BPFTRACE, ENV, Holder, ROOT, SBT, empty_scheduler, empty_session, last_object, libc, median, run_traced, say,
                     workload)
+from departures import bench_departures
 from estimate import bench_estimate
 from processes import bench_copies, bench_forks
 from programs import bench_programs
@@ -175,11 +176,6 @@ def bench_switch():
         median([x - b for b, x in zip(rows["empty programs"], rows["stranger"])]), None, " ns")
     noise = statistics.quantiles(rows["bare"], n=4)
     say("    noise: a quarter of the bare figures to three quarters", noise[2] - noise[0], None, " ns")
-
-
-BPFTRACE = ("uprobe:%(libc)s:pthread_barrier_wait { @t[tid] = nsecs; } "
-            "uretprobe:%(libc)s:pthread_barrier_wait /@t[tid]/ { @wait[tid] = sum(nsecs - @t[tid]); delete(@t[tid]); } "
-            "BEGIN { printf(\"ready\\n\"); }")
 
 
 def bench_bpftrace():
@@ -387,7 +383,8 @@ ALL = {"cost": bench_cost, "aggregate": bench_aggregate, "causes": bench_causes,
        "accuracy": bench_accuracy, "start": bench_start, "strangers": bench_strangers, "model": bench_model,
        "memory": bench_memory, "hang": bench_hang, "record": bench_record, "loss": bench_loss, "real": bench_real,
        "predict": bench_predict, "forks": bench_forks, "copies": bench_copies, "samples": bench_samples, "reality": bench_reality, "ranking": bench_ranking,
-       "estimate": bench_estimate, "programs": bench_programs,
+       "estimate": bench_estimate, "programs": bench_programs, "departures": bench_departures,
+       **{"departures." + part: functools.partial(bench_departures, (part,)) for part in ("one", "four", "accuracy")},
        "table": bench_table, **{"table." + part: functools.partial(bench_table, [part]) for part in PARTS}}
 
 

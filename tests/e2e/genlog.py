@@ -289,6 +289,30 @@ def load_trace(source):
     return by_type
 
 
+def latency_errors(log, trace):
+    """Return by how much (ns) the release latencies of a trace differ from the log's: of the last arrivers, and of the other
+    threads. Every crossing of the log must be in an episode of the trace."""
+    releases = {(c.tid, c.round): (e.release, e.last.tid) for e in log.episodes() for c in e.crossings}
+    own, members = collections.defaultdict(list), collections.defaultdict(list)
+    for c in log.crossings:
+        own[c.tid].append(c)
+    for e in trace["episode"]:
+        for m in e["threads"]:
+            members[m["tid"]].append(m)
+    last, others = [], []
+    for tid, crossings in own.items():
+        of = sorted(members[tid], key=lambda m: m["arrive_ns"])
+        if len(of) != len(crossings):
+            raise ValueError(f"thread {tid}: {len(crossings)} crossings, {len(of)} in the trace")
+        for m, c in zip(of, sorted(crossings, key=lambda c: c.arrive)):
+            if m["depart_ns"] is None:
+                continue
+            release, last_tid = releases[c.tid, c.round]
+            error = m["depart_ns"] - m["arrive_ns"] - m["wait_ns"] - (c.depart - release)
+            (last if last_tid == tid else others).append(error)
+    return last, others
+
+
 def compare(log, trace, margin_ns=MARGIN_NS, serial_last=False):
     """Compare a trace's episodes with the log's. A crossing of the trace corresponds to the crossing of the log in which, on
     the same thread, it arrived. Return counts and errors, for assertions:

@@ -57,40 +57,17 @@ def check_answers(trace, log, incomplete=0):
     return result
 
 
-def latency_errors(trace, log):
-    """Return by how much (ns) the release latencies differ from the log's, of the last arrivers and of the others."""
-    releases = {(c.tid, c.round): (e.release, e.last.tid) for e in log.episodes() for c in e.crossings}
-    own = {}
-    for c in log.crossings:
-        own.setdefault(c.tid, []).append(c)
-    members = {}
-    for e in trace.all("episode"):
-        for m in e["threads"]:
-            members.setdefault(m["tid"], []).append(m)
-    last, others = [], []
-    for tid, crossings in own.items():
-        crossings.sort(key=lambda c: c.arrive)
-        of = sorted(members[tid], key=lambda m: m["arrive_ns"])
-        check_equal(f"crossings of thread {tid}", len(of), len(crossings))
-        for m, c in zip(of, crossings):
-            if m["depart_ns"] is None:
-                continue
-            release, last_tid = releases[c.tid, c.round]
-            error = m["depart_ns"] - m["arrive_ns"] - m["wait_ns"] - (c.depart - release)
-            (last if last_tid == tid else others).append(error)
-    return last, others
-
-
 def answers(threads, *options):
     def test(t):
         trace, log = generated(t, "--threads", str(threads), *options)
         check_inferred(trace)
         check_answers(trace, log)
-        last, others = latency_errors(trace, log)
-        # How long a thread takes to leave depends on the machine. A departure that is a phase too late or too early is not
-        # possible, at the median.
-        check_between("median error of a latency, ns", statistics.median(others), -100_000, 100_000)
-        check_between("median error of a last arriver, ns", statistics.median(last), -100_000, 100_000)
+        last, others = genlog.latency_errors(log, trace.by_type)
+        # On a busy machine, a thread may lose its CPU between its departure and the time that it logs. A departure that is a
+        # phase of a millisecond too late or too early at the median is an error of the method. tests/bench/departures.py
+        # measures how large the errors are.
+        check_between("median error of a latency, ns", statistics.median(others), -1_000_000, 1_000_000)
+        check_between("median error of a last arriver, ns", statistics.median(last), -1_000_000, 1_000_000)
     return test
 
 
@@ -124,9 +101,10 @@ def test_seen_agrees(t):
 
 
 def test_cyclic(t):
-    """Six threads, of which three are released at a time. Complete episodes are right; doubtful ones are ambiguous."""
+    """Six threads, of which three are released at a time. No complete episode is wrong; doubtful ones are ambiguous."""
     trace, log = generated(t, "--threads", "6", "--count", "3", "--rounds", "200", "--work", "random:100us:900us:2")
     result = trace.nothing_lost().compare(log)
+    check_equal("complete episodes that are wrong", result["extra"], 0)
     check_last(result)
     check(result["matched"] >= 0.3 * result["log_episodes"], f"matched: {result}")
 

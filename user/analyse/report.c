@@ -1109,9 +1109,8 @@ int report_build(const struct model *model, const struct report_env *env, struct
 			!has_remark(out, "ranks_gone") && !has_remark(out, "trapped") &&
 			!has_remark(out, "regions_unseen") && !has_remark(out, "runtime_unseen") &&
 			!out->ndetached && !out->ndetached_parts && !out->unmet &&
-			!out->arrivals_unseen && !out->departures_unknown &&
-			!out->left_out && !out->ntasks &&
-			!out->nuntraced && !out->waits_unseen;
+			!out->arrivals_unseen && !out->departures_unknown && !out->left_out &&
+			!out->ntasks && !out->nuntraced && !out->waits_unseen;
 	if (err)
 		report_free(out);
 	return err;

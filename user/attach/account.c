@@ -387,6 +387,7 @@ bool attach_offs(const struct attach *a, uint32_t tid, uint32_t seq, struct sbt_
 	const struct sbt_thread *t = find_thread(a, tid);
 	size_t index = t ? (size_t)(t - a->threads) : 0;
 	struct sbt_offs o;
+	uint8_t unsure;
 
 	if (!t || !a->offs)
 		return false;
@@ -395,6 +396,7 @@ bool attach_offs(const struct attach *a, uint32_t tid, uint32_t seq, struct sbt_
 	 * number at its end than the copy began with.
 	 */
 	memcpy(&o, &a->offs[index], sizeof(o));
+	unsure = __atomic_load_n(&a->accounts[index].unsure, __ATOMIC_ACQUIRE);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (o.tid != tid || o.seq != seq || !o.open ||
 	    __atomic_load_n(&a->offs[index].seq, __ATOMIC_ACQUIRE) != seq)
@@ -404,7 +406,7 @@ bool attach_offs(const struct attach *a, uint32_t tid, uint32_t seq, struct sbt_
 		.left_ns = o.left_ns,
 		.noffs = o.noffs <= SBT_OFFS ? o.noffs : SBT_OFFS,
 		.merged = o.merged,
-		.unsure = a->accounts[index].unsure,
+		.unsure = unsure,
 		.woke_idle = o.woke_idle,
 	};
 	memcpy(out->off, o.off, sizeof(out->off));

@@ -360,10 +360,12 @@ void attach_each_member(const struct attach *attach, uint32_t tgid,
 			void *ctx);
 
 /*
- * Return whether the thread's arrival at a barrier was seen, but not its departure. If departures
- * are inferred, the thread may have departed.
+ * Return whether the thread's arrival at a barrier was seen, but not its departure. This does not
+ * include arrivals with departures that are inferred.
  */
 bool attach_is_inside(const struct attach *attach, uint32_t tid);
+/* Like attach_is_inside(), but including these arrivals. The thread may have departed. */
+bool attach_has_arrived(const struct attach *attach, uint32_t tid);
 
 /* --- stop tracing a process, or a part of it (removal.c) -------------------------------------- */
 
@@ -430,6 +432,16 @@ bool attach_infers(const struct attach *attach);
  */
 bool attach_offs(const struct attach *attach, uint32_t tid, uint32_t seq,
 		 struct sbt_arrival_full *out, uint64_t *out_ns);
+/* The cost of one crossing for a thread. */
+struct attach_price {
+	double ns; /* NAN: unknown */
+	/*
+	 * The part of `ns` that is also in sbt_crossing.handler_ns and sbt_sums.handler_ns. NAN:
+	 * unknown.
+	 */
+	double handler_ns;
+};
+
 /*
  * How long a thread that leaves a barrier is on its way, ns: the times that no event shows. They
  * are measured on sbt-trace itself.
@@ -439,11 +451,12 @@ struct attach_delays {
 	/* from waking the last thread until the waker has left its system call */
 	uint64_t wake_ns;
 	uint64_t wake_idle_ns; /* the same, if the thread was on another CPU, which was idle */
+	struct attach_price arrival; /* price of an arrival */
 };
 
 /*
- * Measure the delays. @drain empties the rings. Return 0, or -errno: they are not known, and *@out
- * is 0.
+ * Measure the delays, in less than a second. @drain empties the rings. Return 0, or -errno: the
+ * delays are not known, and are 0.
  */
 int attach_measure_delays(struct attach *attach, void (*drain)(void *ctx), void *ctx,
 			  struct attach_delays *out);
@@ -510,16 +523,6 @@ bool attach_sums_mapped(const struct attach *attach, const struct sbt_sums *sums
  * itself.
  */
 uint64_t attach_summed(const struct attach *attach);
-
-/* The cost of one crossing for a thread. */
-struct attach_price {
-	double ns; /* NAN: unknown */
-	/*
-	 * The part of `ns` that is also in sbt_crossing.handler_ns and sbt_sums.handler_ns. NAN:
-	 * unknown.
-	 */
-	double handler_ns;
-};
 
 /*
  * Measure the cost of one crossing for a traced thread on sbt-trace's own code. The programs and

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <linux/futex.h>
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -20,8 +21,9 @@
 #include "base/clock.h"
 #include "base/number.h"
 
-#define ROUNDS	  15
-#define SETTLE_NS 60000 /* after this time, the other thread is asleep */
+#define ROUNDS	   15
+#define SETTLE_NS  60000 /* after this time, the other thread is asleep */
+#define LONGEST_NS 200000000ULL /* no round begins later than this after the first one */
 
 /* The two threads. */
 struct both {
@@ -29,6 +31,7 @@ struct both {
 	_Alignas(64) uint32_t word[16];
 	uint32_t tid; /* of the sleeper; 0: it has not started */
 	uint32_t slept; /* number of rounds that the sleeper has finished */
+	uint32_t rounds; /* number of rounds until the threads end; 0: not decided */
 	uint64_t left_ns[ROUNDS]; /* when the sleeper had left its system call */
 	int cpu; /* of the sleeper */
 };
@@ -56,14 +59,15 @@ static void *sleeper(void *arg)
 	pin(b->cpu);
 	__atomic_store_n(&b->tid, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
 	for (round = 0; round < ROUNDS; round++) {
-		calibrate_call_at(true, b->word);
+		calibrate_call_at(false, b->word);
 		while (__atomic_load_n(&b->word[0], __ATOMIC_ACQUIRE) == round)
 			futex(b->word, FUTEX_WAIT, round);
 		b->left_ns[round] = now_ns();
 		__atomic_store_n(&b->slept, round + 1, __ATOMIC_RELEASE);
+		if (__atomic_load_n(&b->rounds, __ATOMIC_ACQUIRE) == round + 1)
+			break;
 		/* Let the waker read what the programs noted, before the next arrival. */
-		while (round + 1 < ROUNDS &&
-		       __atomic_load_n(&b->word[1], __ATOMIC_ACQUIRE) == round)
+		while (__atomic_load_n(&b->word[1], __ATOMIC_ACQUIRE) == round)
 			sched_yield();
 	}
 	return NULL;
@@ -106,7 +110,7 @@ static void wake_once(const struct attach *a, struct both *b, uint32_t round, st
 	uint64_t left_ns, out_ns;
 
 	settle();
-	calibrate_call_at(true, b->word);
+	calibrate_call_at(false, b->word);
 	__atomic_store_n(&b->word[0], round + 1, __ATOMIC_RELEASE);
 	futex(b->word, FUTEX_WAKE, 1);
 	left_ns = now_ns();
@@ -129,6 +133,7 @@ static int measure(struct attach *a, int own_cpu, int cpu, struct samples *run,
 		   struct samples *wake)
 {
 	struct both b = { .cpu = cpu };
+	uint64_t begin_ns = now_ns();
 	pthread_t thread;
 	uint32_t round;
 	int err = pthread_create(&thread, NULL, sleeper, &b);
@@ -139,8 +144,11 @@ static int measure(struct attach *a, int own_cpu, int cpu, struct samples *run,
 	while (!__atomic_load_n(&b.tid, __ATOMIC_ACQUIRE))
 		sched_yield();
 	run->n = wake->n = 0;
-	for (round = 0; round < ROUNDS; round++)
+	for (round = 0; !b.rounds; round++) {
+		if (round + 1 == ROUNDS || now_ns() > begin_ns + LONGEST_NS)
+			__atomic_store_n(&b.rounds, round + 1, __ATOMIC_RELEASE);
 		wake_once(a, &b, round, run, wake);
+	}
 	pthread_join(thread, NULL);
 	forget_thread(a, b.tid);
 	return 0;
@@ -161,7 +169,7 @@ static int two_cpus(const cpu_set_t *allowed, int cpu[2])
 
 static int measure_both(struct attach *a, struct attach_delays *out)
 {
-	struct samples run, wake;
+	struct samples run = { .n = 0 }, wake = { .n = 0 };
 	cpu_set_t allowed;
 	int cpu[2], n, err;
 
@@ -171,9 +179,11 @@ static int measure_both(struct attach *a, struct attach_delays *out)
 	if (!n)
 		return -ENODEV;
 	err = measure(a, cpu[0], cpu[0], &run, &wake);
+	if (err)
+		return err;
 	out->run_ns = samples_result(&run);
 	out->wake_ns = out->wake_idle_ns = samples_result(&wake);
-	if (!err && n > 1) {
+	if (n > 1) {
 		err = measure(a, cpu[0], cpu[1], &run, &wake);
 		if (wake.n)
 			out->wake_idle_ns = samples_result(&wake);
@@ -186,17 +196,34 @@ static int measure_both(struct attach *a, struct attach_delays *out)
 	return err ? err : out->run_ns ? 0 : -ENODATA;
 }
 
+/* Measure the price of an arrival. */
+static struct attach_price price_arrivals(const struct attach *a, void (*drain)(void *ctx),
+					  void *ctx)
+{
+	struct attach_price price = { .ns = NAN, .handler_ns = NAN };
+	struct sbt_thread *slot;
+
+	/* The first call assigns the thread its slot. */
+	calibrate_call(false);
+	slot = find_thread(a, (uint32_t)syscall(SYS_gettid));
+	if (!slot)
+		return price;
+	price.ns = calibrate_run(false, drain, ctx);
+	price.handler_ns = calibrate_handler(false, drain, ctx, &slot->handler_last);
+	return price;
+}
+
 int attach_measure_delays(struct attach *a, void (*drain)(void *ctx), void *ctx,
 			  struct attach_delays *out)
 {
 	uint32_t self = (uint32_t)getpid(), armed = a->skel->bss->armed, before = a->nlinks;
 	int procs = bpf_map__fd(a->skel->maps.procs), err;
+	struct attach_price arrival = { .ns = NAN, .handler_ns = NAN };
 	struct attach_probe_site site;
 	uint64_t exits[1];
 
-	*out = (struct attach_delays){ 0 };
-	/* The other stand-in has a probe already. */
-	err = calibrate_probe_site(true, &site, exits);
+	*out = (struct attach_delays){ .arrival = arrival };
+	err = calibrate_probe_site(false, &site, exits);
 	if (err)
 		return err;
 	site.spec.role = SBT_ROLE_ARRIVAL;
@@ -206,6 +233,7 @@ int attach_measure_delays(struct attach *a, void (*drain)(void *ctx), void *ctx,
 		err = attach_add_process(a, self, 1, SBT_PROC_SEEN);
 	if (!err) {
 		__atomic_store_n(&a->skel->bss->armed, ARMED_SELF, __ATOMIC_SEQ_CST);
+		arrival = price_arrivals(a, drain, ctx);
 		err = measure_both(a, out);
 		__atomic_store_n(&a->skel->bss->armed, armed, __ATOMIC_SEQ_CST);
 		bpf_map_delete_elem(procs, &self);
@@ -216,5 +244,6 @@ int attach_measure_delays(struct attach *a, void (*drain)(void *ctx), void *ctx,
 	drain(ctx);
 	if (err)
 		*out = (struct attach_delays){ 0 };
+	out->arrival = arrival;
 	return err;
 }

@@ -26,7 +26,7 @@
 #define ATTACH_CLOSING	    8
 
 /* attach_link.tag of the probe on sbt-trace itself. No tag of a caller has this value. */
-#define SELF_TAG	    UINT64_MAX
+#define SELF_TAG UINT64_MAX
 
 /* One attachment: probes that are attached and removed together. */
 struct attach_link {

@@ -398,5 +398,12 @@ bool attach_is_inside(const struct attach *a, uint32_t tid)
 {
 	const struct sbt_thread *t = find_thread(a, tid);
 
-	return t && (__atomic_load_n(&t->arrive_ns, __ATOMIC_ACQUIRE) != 0 || open_offs(a, t));
+	return t && __atomic_load_n(&t->arrive_ns, __ATOMIC_ACQUIRE) != 0;
+}
+
+bool attach_has_arrived(const struct attach *a, uint32_t tid)
+{
+	const struct sbt_thread *t = find_thread(a, tid);
+
+	return attach_is_inside(a, tid) || (t && open_offs(a, t));
 }

@@ -235,6 +235,7 @@ static void measure_delays(struct capture *c)
 	/* No return probe is left anywhere. If this fails, one is left on sbt-trace itself. */
 	(void)attach_remove_self(c->attach);
 	err = attach_measure_delays(c->attach, capture_drain, c, &c->delays);
+	run_facts_live_price_arrival(&c->run_facts_live, c->delays.arrival);
 	if (err)
 		msg_warn("departures are inferred a few microseconds too early: the time to leave "
 			 "a system call could not be measured: %s",

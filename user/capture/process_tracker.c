@@ -130,9 +130,9 @@ static uint32_t see_returns(struct tracker *t, int pid, const struct maps *maps,
 }
 
 /* Say how departures are found. @exits: no return probes are used in the process. */
-static const char *detection(const struct tracker *t, bool exits)
+static const char *detection(const struct tracker *t, const struct address_space *space, bool exits)
 {
-	if (attach_infers(t->attach))
+	if (attach_infers(t->attach) && space->libc != FAMILY_LIBC_MUSL)
 		return exits ? "inference for pthread barriers, ret instructions for others"
 			     : "inference for pthread barriers, return probe for others";
 	return exits ? "ret instructions" : "return probe";
@@ -159,9 +159,9 @@ static void choose_exit_detection(struct tracker *t, struct address_space *space
 			probes_report_ends(&t->probes, m, returns);
 	}
 	if (attach_only_exits(t->attach))
-		space->exit_detection = detection(t, true);
+		space->exit_detection = detection(t, space, true);
 	else if (!space->refusal)
-		space->exit_detection = detection(t, false);
+		space->exit_detection = detection(t, space, false);
 	if (!space->refusal)
 		return;
 	proc_comm((int)space->tgid, (int)space->tgid, comm);
@@ -179,7 +179,7 @@ static void choose_exit_detection(struct tracker *t, struct address_space *space
 	if (space->by_exit)
 		return;
 	space->by_exit = true;
-	space->exit_detection = detection(t, true);
+	space->exit_detection = detection(t, space, true);
 	attach_flag_process(t->attach, space->tgid, space->inc, SBT_PROC_BY_EXIT, 0);
 	/* Always report this for a Go program, because return probes have crashed Go programs. */
 	if (!strncmp(space->refusal, "a Go", 4))
@@ -273,7 +273,7 @@ static void note_thread(void *ctx, int tid)
 	 * MODEL_UNKNOWN), or that has arrived since, may have left a barrier without being seen.
 	 * Treating it as having begun outside any barrier would shift all its episodes by one.
 	 */
-	if (attach_is_inside(w->t->attach, (uint32_t)tid))
+	if (attach_has_arrived(w->t->attach, (uint32_t)tid))
 		address = MODEL_UNKNOWN;
 	if (address)
 		hash_put(&w->t->waiting, (uint64_t)tid, address);

@@ -124,7 +124,37 @@ static bool is_region(const struct model_barrier *b)
 static void add_pairs(struct address_space_pairs *to, double pairs, bool stepped)
 {
 	to->pairs += pairs;
+	to->handlers += pairs;
 	to->stepped += stepped ? pairs : 0;
+}
+
+static const struct attach_price *price_of_pair(const struct run_facts_live *p,
+						const struct address_space *space)
+{
+	return is_by_exit(p, space) ? &p->price_exit : &p->price;
+}
+
+/* Return whether only the arrivals at the barrier are probed. */
+static bool is_inferred(const struct run_facts_live *p, const struct model_barrier *b,
+			const struct address_space *space)
+{
+	return attach_infers(p->attach) && family_has(b->family, FAMILY_INFERRED) &&
+	       space->libc != FAMILY_LIBC_MUSL;
+}
+
+/*
+ * Count the probes of @n arrivals. If the price of an arrival is unknown, it counts as that of a
+ * pair, which is too high.
+ */
+static void add_arrivals(const struct run_facts_live *p, struct address_space *space, double n,
+			 bool stepped)
+{
+	const struct attach_price *pair = price_of_pair(p, space), *one = &p->price_arrival;
+
+	space->pairs.pairs += one->ns < pair->ns ? n * one->ns / pair->ns : n;
+	space->pairs.handlers +=
+		one->handler_ns < pair->handler_ns ? n * one->handler_ns / pair->handler_ns : n;
+	space->pairs.stepped += stepped ? n : 0;
 }
 
 /* Count the probes that a barrier's crossings hit. */
@@ -137,6 +167,10 @@ static void count_pairs(const struct run_facts_live *p, const struct model_barri
 	double n = (double)b->crossings;
 
 	out->crossings += b->crossings;
+	if (is_inferred(p, b, space)) {
+		add_arrivals(p, space, n, stepped);
+		return;
+	}
 	if (!is_region(b)) {
 		add_pairs(out, family_has(b->family, FAMILY_COND_VAR) ? PAIR_OF_COND * n : n,
 			  stepped);
@@ -174,7 +208,7 @@ static void count_all_pairs(const struct run_facts_live *p)
 static struct address_space_pairs pairs_of(const struct run_facts_live *p,
 					   const struct address_space *space)
 {
-	struct address_space_pairs one = { 1, 1, !space && p->stepped };
+	struct address_space_pairs one = { 1, 1, !space && p->stepped, 1 };
 
 	return space && space->pairs.crossings ? space->pairs : one;
 }
@@ -190,16 +224,16 @@ static struct address_space_pairs pairs_of(const struct run_facts_live *p,
  */
 static double dearer(const struct run_facts_live *p, const struct address_space *space)
 {
-	const struct attach_price *price = is_by_exit(p, space) ? &p->price_exit : &p->price;
+	const struct address_space_pairs pairs = pairs_of(p, space);
+	double least_ns = price_of_pair(p, space)->handler_ns *
+			  (pairs.handlers < pairs.crossings ? pairs.handlers / pairs.crossings : 1);
 	uint64_t ns = p->handler_ns, n = p->spent;
 
 	if (space && space->spent >= SPENT_LEAST) {
 		ns = space->handler_ns;
 		n = space->spent;
 	}
-	return n >= SPENT_LEAST && price->handler_ns > 0
-		       ? (double)ns / (double)n / price->handler_ns
-		       : 1;
+	return n >= SPENT_LEAST && least_ns > 0 ? (double)ns / (double)n / least_ns : 1;
 }
 
 static double env_crossing_cost(void *ctx, const struct model_proc *proc)
@@ -207,13 +241,10 @@ static double env_crossing_cost(void *ctx, const struct model_proc *proc)
 	struct run_facts_live *p = ctx;
 	const struct address_space *space = address_space_find(p->spaces, proc->tgid, proc->inc);
 	struct address_space_pairs n = pairs_of(p, space);
-	double ns;
+	double ns = price_of_pair(p, space)->ns * n.pairs;
 
-	if (is_by_exit(p, space))
-		ns = p->price_exit.ns * n.pairs;
-	else
-		ns = p->price.ns * (n.pairs - n.stepped) +
-		     (n.stepped > 0 ? p->price_stepped.ns * n.stepped : 0);
+	if (!is_by_exit(p, space) && n.stepped > 0)
+		ns += (p->price_stepped.ns - p->price.ns) * n.stepped;
 	return ns / (double)n.crossings * dearer(p, space);
 }
 
@@ -297,7 +328,7 @@ void run_facts_live_init(struct run_facts_live *p, const struct options *options
 	p->stream = stream;
 	p->modules = modules;
 	p->spaces = spaces;
-	p->price = p->price_stepped = p->price_exit = p->shown = none;
+	p->price = p->price_stepped = p->price_exit = p->price_arrival = p->shown = none;
 	p->price_excluded = NAN;
 	memcpy(p->losses, losses, sizeof(losses));
 	p->env = (struct report_env){
@@ -356,6 +387,11 @@ void run_facts_live_prices(struct run_facts_live *p, struct attach_price price)
 	else
 		p->price = price;
 	p->shown = price;
+}
+
+void run_facts_live_price_arrival(struct run_facts_live *p, struct attach_price price)
+{
+	p->price_arrival = price;
 }
 
 int run_facts_live_prices_all(struct run_facts_live *p, void (*drain)(void *ctx), void *ctx)
@@ -619,22 +655,26 @@ static struct session_departures departures_of(const struct run_facts_live *p, u
 	};
 }
 
+static bool has_probes_of(const struct probes *probes, const char *family)
+{
+	uint32_t i;
+
+	for (i = 0; family && i < probes->n; i++)
+		if (strcmp(probes->probes[i].family, family) == 0)
+			return true;
+	return false;
+}
+
 /* Describe each family that has probes. */
 static uint32_t fill_departures(const struct run_facts_live *p, const struct probes *probes,
 				struct session_departures out[SBT_FAMILIES])
 {
-	uint32_t i, n = 0;
-	uint8_t family;
+	uint32_t family, n = 0;
 
 	for (family = 0; family < SBT_FAMILIES; family++) {
-		for (i = 0;
-		     i < probes->n && (!family_name(family) ||
-				       strcmp(probes->probes[i].family, family_name(family)));
-		     i++)
-			;
-		if (i == probes->n)
+		if (!has_probes_of(probes, family_name((uint8_t)family)))
 			continue;
-		out[n] = departures_of(p, family);
+		out[n] = departures_of(p, (uint8_t)family);
 		msg_verbose(p->options->verbose, "departures of %s: %s: %s", out[n].family,
 			    out[n].method, out[n].why);
 		n++;

@@ -50,6 +50,8 @@ struct run_facts_live {
 	/* price by return probe on a single-stepped instruction; unknown: not needed */
 	struct attach_price price_stepped;
 	struct attach_price price_exit; /* price by probes on exits */
+	/* price of an arrival, if departures are inferred; unknown: not needed */
+	struct attach_price price_arrival;
 	double price_excluded; /* cost of a hit that records nothing, ns; NAN: not needed */
 	struct attach_price shown; /* the price that the report shows if there are no crossings */
 	char left_out[FAMILY_NAMES]; /* text for report_env.left_out */
@@ -81,6 +83,8 @@ void run_facts_live_free(struct run_facts_live *run_facts_live);
 const struct report_env *run_facts_live_env(const struct run_facts_live *run_facts_live);
 /* Set the cost of one crossing, as measured before the start. */
 void run_facts_live_prices(struct run_facts_live *run_facts_live, struct attach_price price);
+/* Set the price of an arrival. Only for inferred departures. */
+void run_facts_live_price_arrival(struct run_facts_live *run_facts_live, struct attach_price price);
 /*
  * Measure the cost of all kinds of probes at once, for --cost-limit. Call it before any other probe
  * is attached, instead of run_facts_live_prices(). @drain as for attach_calibrate(). Return 0, or

@@ -22,8 +22,12 @@
 /* Maximum number of barriers. If there are more, those where no thread waits are forgotten. */
 #define BARRIERS_MAX 65536
 
-/* Nearly always, the barrier counts a thread within this time (ns) after its arrival was noted. */
-#define COUNTED_NS 100000
+/* While the step is lost, request at most this often (ns) what the barriers have counted. */
+#define REFRESH_NS 10000000ULL
+
+/* Free waiters that have exited this long (ns) ago: all their records have been read. */
+#define EXITED_NS    3000000000ULL
+#define EXITED_LEAST 1024
 
 /* maximum number of generations of forked processes that words_of_parent() follows */
 #define FORKS_MAX 16
@@ -35,9 +39,13 @@ struct group {
 	uint32_t refs; /* number of waiters and barriers that point to it */
 	uint32_t n; /* number of arrivals that were seen */
 	uint32_t unseen; /* number of threads that arrived before tracing began */
+	bool wrong; /* it has members of two episodes */
 	bool sure; /* all arrivals before the first one that was seen are counted in `unseen` */
 	uint64_t release_ns; /* NEVER: not released yet, or it is not known when */
-	uint32_t last; /* tid of the last arriver, if it was released */
+	/* the latest arrival and its thread; after the release, those of the last arriver */
+	uint64_t newest_ns;
+	uint32_t newest;
+	uint64_t key; /* of its barrier, in departures.barriers */
 	struct waiter *waiters; /* those that have not departed, as far as is known */
 	/* tids of members that arrived elsewhere before the release; they may arrive here again */
 	uint32_t *leavers;
@@ -47,7 +55,7 @@ struct group {
 struct barrier {
 	uint32_t count;
 	struct group *open; /* NULL: no thread has arrived since the last release */
-	uint64_t arrived_ns; /* the last arrival */
+	uint64_t key;
 	/* Records were lost, so it is not known which arrival begins the next episode. */
 	bool lost;
 	bool released; /* it was released while it was traced */
@@ -77,6 +85,12 @@ struct waiter {
 	/* The thread's next record will show what it did since its arrival. */
 	bool open;
 	bool gone; /* it ended inside the barrier */
+	uint64_t exited_ns; /* 0: it lives, as far as is known */
+	/* in `fresh` or `stale`: it had not departed at this time */
+	uint64_t inside_ns;
+	/* when it was first asked for and the answer was that a record follows; 0: never */
+	uint64_t asked_ns;
+	uint16_t index; /* sbt_crossing.index */
 	/* The departure; NEVER: unknown. The first `before` elements of `off` are before it. */
 	uint64_t depart_ns;
 	uint32_t before;
@@ -116,6 +130,9 @@ struct departures {
 	struct waiter *fresh, *fresh_end, *stale;
 	uint64_t stale_ns;
 	uint64_t read_ns; /* all records before this time have been read */
+	bool late; /* the present record should have been read before */
+	uint64_t refreshed_ns; /* time of the last call of ops.refresh() */
+	size_t nkept; /* number of waiters after the last run of free_exited() */
 	struct entry *heap;
 	uint32_t n, cap;
 	uint64_t order;
@@ -242,14 +259,13 @@ static void barrier_close(struct barrier *b)
 	b->open = NULL;
 }
 
-static void barrier_release(struct departures *d, struct barrier *b, const struct waiter *last)
+static void barrier_release(struct departures *d, struct barrier *b)
 {
 	struct group *g = b->open;
 	struct waiter *w;
 
 	b->released = true;
-	g->release_ns = last->full.crossing.arrive_ns;
-	g->last = last->full.crossing.tid;
+	g->release_ns = g->newest_ns;
 	for (w = g->waiters; w; w = w->next_in_group)
 		list_fresh(d, w);
 	barrier_close(b);
@@ -271,21 +287,30 @@ static bool counts_none(const struct departures_barrier *is)
 }
 
 /*
- * Return whether the arrival is the first of an episode: the barrier has counted no other, and a
- * thread that arrived before has had time to be counted.
+ * It is not known which arrival begins the next episode: a lost record was an arrival in the open
+ * group, or in an earlier or later one.
  */
-static bool begins_episode(const struct barrier *b, const struct departures_barrier *is,
-			   uint64_t now_ns)
+static void lose_step(struct barrier *b)
 {
-	return counts_none(is) && now_ns > b->arrived_ns + COUNTED_NS;
-}
-
-/* A lost record was an arrival in the open group, or in an earlier or later one. */
-static void lose_step(struct departures *d, struct barrier *b)
-{
+	if (b->open)
+		b->open->sure = false;
 	barrier_close(b);
 	b->lost = true;
-	d->ops.refresh(d->ops.ctx);
+}
+
+/*
+ * While the step is lost, wait for an arrival that shows how many threads the barrier has counted:
+ * the present episode then lacks those. The threads show this only if it is requested.
+ */
+static void find_step(struct departures *d, struct barrier *b, const struct departures_barrier *is,
+		      uint64_t now_ns)
+{
+	if (is->count && is->waiting != UINT32_MAX) {
+		b->lost = false;
+	} else if (now_ns >= d->refreshed_ns + REFRESH_NS) {
+		d->refreshed_ns = now_ns;
+		d->ops.refresh(d->ops.ctx);
+	}
 }
 
 static int barrier_arrive(struct departures *d, struct barrier *b, struct waiter *w,
@@ -307,17 +332,17 @@ static int barrier_arrive(struct departures *d, struct barrier *b, struct waiter
 	    (has_arrived(b->open, w->full.crossing.tid) || (!b->open->waiters && counts_none(is))))
 		barrier_close(b);
 	if (gap)
-		lose_step(d, b);
-	else if (b->lost && begins_episode(b, is, now_ns))
-		b->lost = false;
-	b->arrived_ns = now_ns;
+		lose_step(b);
+	if (b->lost)
+		find_step(d, b, is, now_ns);
 	g = b->open;
 	if (!g) {
 		g = calloc(1, sizeof(*g));
 		if (!g)
 			return -ENOMEM;
 		g->release_ns = NEVER;
-		g->sure = b->released || (fresh && is->waiting != UINT32_MAX);
+		g->key = b->key;
+		g->sure = !b->lost && (b->released || (fresh && is->waiting != UINT32_MAX));
 		if (!b->lost) {
 			g->refs = 1;
 			b->open = g;
@@ -328,11 +353,15 @@ static int barrier_arrive(struct departures *d, struct barrier *b, struct waiter
 		g->unseen = is->waiting % is->count - g->n;
 	g->refs++;
 	g->n++;
+	if (now_ns >= g->newest_ns) {
+		g->newest_ns = now_ns;
+		g->newest = w->full.crossing.tid;
+	}
 	w->group = g;
 	w->next_in_group = g->waiters;
 	g->waiters = w;
 	if (is->count && !b->lost && g->n + g->unseen >= is->count)
-		barrier_release(d, b, w);
+		barrier_release(d, b);
 	return 0;
 }
 
@@ -381,20 +410,38 @@ static bool is_merged(const struct sbt_arrival_full *seen, uint64_t t_ns)
 }
 
 /*
+ * Return whether the barrier opened before the release: this thread has woken another member.
+ * (Being woken shows nothing: a thread that has arrived early for the next episode may sleep where
+ * the last arriver of this one is about to wake all.)
+ */
+static bool contradicts(const struct sbt_arrival_full *seen, uint64_t release_ns)
+{
+	return seen->woke_ns && seen->woke_ns < release_ns;
+}
+
+/*
  * Decide when the thread departs, given what it did up to @now_ns. NEVER: this is not known.
  */
-static void decide(const struct departures *d, struct waiter *w,
-		   const struct sbt_arrival_full *seen, uint64_t now_ns)
+static void decide(struct departures *d, struct waiter *w, const struct sbt_arrival_full *seen,
+		   uint64_t now_ns)
 {
 	uint64_t release_ns = w->group->release_ns, depart_ns;
 	uint64_t latest_ns = seen->left_ns && seen->left_ns < now_ns ? seen->left_ns : now_ns;
-	bool last = w->full.crossing.tid == w->group->last;
+	bool last = w->full.crossing.tid == w->group->newest;
 	uint64_t delay_ns = 0;
+	struct barrier *b;
 
 	w->depart_ns = NEVER;
 	w->before = 0;
-	if (release_ns == NEVER || seen->unsure)
+	if (release_ns == NEVER || w->group->wrong || seen->unsure)
 		return;
+	if (contradicts(seen, release_ns)) {
+		w->group->wrong = true;
+		b = hash_get_ptr(&d->barriers, w->group->key);
+		if (b)
+			lose_step(b);
+		return;
+	}
 	w->before = last_sleep(seen, release_ns);
 	depart_ns = w->before ? seen->off[w->before - 1].in_ns : release_ns + 1;
 	if (w->before)
@@ -631,7 +678,7 @@ static int forget_idle(struct departures *d)
 	while (!err && (e = hash_next(&d->barriers, &pos, &zero))) {
 		struct barrier *b = (void *)(uintptr_t)e->value;
 
-		if (b->open)
+		if (b->open || b->lost)
 			err = hash_put_ptr(&busy, e->key, b);
 	}
 	if (err) {
@@ -642,7 +689,7 @@ static int forget_idle(struct departures *d)
 	while ((e = hash_next(&d->barriers, &pos, &zero))) {
 		struct barrier *b = (void *)(uintptr_t)e->value;
 
-		if (!b->open)
+		if (!b->open && !b->lost)
 			free(b);
 	}
 	hash_free(&d->barriers);
@@ -685,17 +732,20 @@ static int object_of(struct departures *d, const struct sbt_arrival_full *a, str
 	err = d->ops.barrier(d->ops.ctx, c, a->has_words ? a->first_word : 0, &o->is);
 	if (err)
 		return err;
-	if (!a->has_words)
+	if (!a->has_words || a->head.flags & SBT_CROSSING_NO_WORDS)
 		o->is.waiting = UINT32_MAX;
 	shared = o->is.shared ? hash_mix(o->is.shared ^ 0x5368617265640000ULL) : key;
 	*out = hash_get_ptr(&d->barriers, shared);
 	if (!*out)
 		*out = hash_new_ptr(&d->barriers, shared, sizeof(**out));
 	*is = o->is;
-	return *out ? 0 : -ENOMEM;
+	if (!*out)
+		return -ENOMEM;
+	(*out)->key = shared;
+	return 0;
 }
 
-static struct sbt_crossing crossing_of(const struct sbt_arrival_full *a)
+static struct sbt_crossing crossing_of(const struct waiter *w, const struct sbt_arrival_full *a)
 {
 	return (struct sbt_crossing){
 		.arrive_ns = a->head.stamp & ~SBT_ARRIVAL_STAMP,
@@ -711,6 +761,7 @@ static struct sbt_crossing crossing_of(const struct sbt_arrival_full *a)
 		.flags = a->head.flags | SBT_CROSSING_INFERRED,
 		.spec = a->head.spec,
 		.handler_ns = a->handler_ns,
+		.index = w->index,
 	};
 }
 
@@ -739,9 +790,12 @@ static int take_arrival(struct departures *d, const struct sbt_arrival_full *a)
 	err = has_left(d, w, a, now_ns);
 	if (err)
 		return err;
-	gap = w->seq && a->head.seq != w->seq + 1;
+	gap = d->late || (w->seq && a->head.seq != w->seq + 1);
 	w->seq = a->head.seq;
-	w->full.crossing = crossing_of(a);
+	if (a->head.length != SBT_ARRIVAL_SHORT)
+		w->index = a->index;
+	w->full.crossing = crossing_of(w, a);
+	w->exited_ns = w->asked_ns = 0;
 	if (a->head.length == SBT_ARRIVAL_ALL)
 		w->full.parts = a->parts;
 	w->full.crossing.depart_ns = now_ns;
@@ -760,25 +814,13 @@ static int take_left(struct departures *d, const struct sbt_arrival_full *a)
 {
 	uint64_t now_ns = a->head.stamp & ~SBT_ARRIVAL_STAMP;
 	struct waiter *w = waiter_of(d, a->head.inc, a->head.tid);
-	struct sbt_crossing *c;
+	bool pending = w && w->pending;
+	int err = w ? has_left(d, w, a, now_ns) : 0;
 
-	if (!w)
-		return 0;
-	if (!w->pending || w->group->release_ns != NEVER)
-		return has_left(d, w, a, now_ns);
-	/* The thread was never released. */
-	c = &w->full.crossing;
-	c->flags |= SBT_CROSSING_ABANDONED;
-	c->depart_ns = now_ns;
-	if (c->flags & SBT_CROSSING_PARTS) {
-		memset(&w->full.inside, 0, sizeof(w->full.inside));
-		c->flags |= SBT_CROSSING_INSIDE;
-	}
-	w->gone = true;
-	w->depart_ns = NEVER;
-	group_leave(w);
-	carry_over(w, a);
-	return crossing_push(d, w);
+	w = err ? NULL : w;
+	if (w && pending)
+		w->gone = w->full.crossing.flags & SBT_CROSSING_ABANDONED;
+	return err;
 }
 
 static size_t event_bytes(const struct sbt_event *e)
@@ -832,21 +874,42 @@ static int take_crossing(struct departures *d, const struct stream_record *recor
 	return heap_push(d, record->key_ns, &full, sizeof(full), false);
 }
 
+static void free_exited(struct departures *d)
+{
+	const struct hash_entry *e;
+	struct hash_entry zero;
+	size_t pos = 0;
+
+	while ((e = hash_next(&d->waiters, &pos, &zero))) {
+		struct waiter *w = (void *)(uintptr_t)e->value;
+
+		if (w->pending || !w->exited_ns || w->exited_ns + EXITED_NS > d->read_ns)
+			continue;
+		hash_del(&d->waiters, e->key);
+		free(w);
+		/* Deletion may have moved a later entry to this index. */
+		pos--;
+	}
+	d->nkept = hash_count(&d->waiters);
+}
+
 static int take_event(struct departures *d, const struct stream_record *record)
 {
 	const struct sbt_event *e = record->event;
 	struct waiter *w = e->type == SBT_REC_EXIT ? waiter_of(d, e->inc, e->tid) : NULL;
 
-	if (w && !w->pending) {
-		hash_del(&d->waiters, thread_key(e->inc, e->tid));
-		free(w);
-	}
+	/* The thread's last records have the same time, and may follow. */
+	if (w)
+		w->exited_ns = record->key_ns;
+	if (e->type == SBT_REC_EXIT && hash_count(&d->waiters) > 2 * d->nkept + EXITED_LEAST)
+		free_exited(d);
 	return heap_push(d, record->key_ns, e, event_bytes(e), true);
 }
 
 static int take(struct departures *d, const struct stream_record *record)
 {
-	if (record->key_ns > d->read_ns)
+	d->late = record->key_ns < d->read_ns;
+	if (!d->late)
 		d->read_ns = record->key_ns;
 	if (record->event)
 		return take_event(d, record);
@@ -868,19 +931,27 @@ static int look(struct departures *d, struct waiter *w, uint64_t until_ns)
 	uint64_t out_ns;
 
 	if (!d->ops.offs(d->ops.ctx, w->full.crossing.tid, w->full.crossing.seq, &seen, &out_ns)) {
-		if (until_ns == UINT64_MAX || until_ns - w->group->release_ns < LOST_NS)
+		/* A later record has been written. At the end, it would have been read. */
+		if (!w->asked_ns)
+			w->asked_ns = until_ns;
+		if (until_ns != UINT64_MAX && until_ns - w->asked_ns < LOST_NS)
 			return 0;
 		w->depart_ns = NEVER;
-		return settle(d, w, &seen, until_ns);
+		return settle(d, w, &seen, d->read_ns);
 	}
-	decide(d, w, &seen, until_ns);
+	/* The answer is of this moment, which is later than @until_ns. */
+	decide(d, w, &seen, NEVER - 1);
 	if (out_ns && (w->depart_ns == NEVER || out_ns <= w->depart_ns ||
-		       w->full.crossing.tid != w->group->last)) {
+		       w->full.crossing.tid != w->group->newest)) {
+		w->inside_ns = until_ns;
 		if (until_ns != UINT64_MAX)
 			list_stale(d, w);
 		return 0;
 	}
-	return settle(d, w, &seen, until_ns);
+	/* The departure is unknown, but it is before the thread's next record. */
+	if (w->depart_ns == NEVER && until_ns != UINT64_MAX)
+		return 0;
+	return settle(d, w, &seen, d->read_ns);
 }
 
 static int look_at_all(struct departures *d, uint64_t until_ns)
@@ -898,7 +969,10 @@ static int look_at_all(struct departures *d, uint64_t until_ns)
 			break;
 		err = look(d, w, until_ns);
 	}
-	d->stale_ns = until_ns;
+	d->stale_ns = NEVER;
+	for (w = d->stale; w; w = w->undecided.next)
+		if (w->inside_ns < d->stale_ns)
+			d->stale_ns = w->inside_ns;
 	return err;
 }
 

@@ -55,12 +55,15 @@ enum address_space_turns {
 
 /*
  * The crossings of a process, and the pairs of probes (entry and return of a function) that they
- * hit. Pairs that take longer than those of a barrier function count as more than one.
+ * hit. Pairs that take longer than those of a barrier function count as more than one, and a single
+ * probe of an arrival counts as less than one.
  */
 struct address_space_pairs {
 	uint64_t crossings;
 	double pairs;
 	double stepped; /* pairs with an instruction that the kernel must single-step */
+	/* handler time of these pairs relative to that of as many pairs of a barrier function */
+	double handlers;
 };
 
 struct address_space {
