@@ -8,8 +8,7 @@
 // stdin run R rounds, and print their time, ns, on a line. --calibrate: print only the number of
 // steps that one thread takes in a millisecond. -DLTTNG: report each crossing to LTTng-UST, which
 // cannot see crossings otherwise.
-#include "common.h"
-#include "median.h"
+#include "steps.h"
 
 #include <getopt.h>
 #include <stdbool.h>
@@ -20,11 +19,8 @@
 #define TELL(what) ((void)0)
 #endif
 
-#define SAMPLES 15
-
 static pthread_barrier_t barrier;
 static uint64_t rounds = 1000, steps, last_round;
-static volatile uint64_t sink;
 
 static uint64_t process_cpu_ns(void)
 {
@@ -32,15 +28,6 @@ static uint64_t process_cpu_ns(void)
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
 	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
-}
-
-static void work(uint64_t n)
-{
-	uint64_t x = n;
-
-	while (n--)
-		x = mix64(x);
-	sink = x;
 }
 
 static void meet(void)
@@ -62,21 +49,6 @@ static void *body(void *arg)
 		meet();
 	}
 	return arg;
-}
-
-static void calibrate(void)
-{
-	const uint64_t n = 1000000;
-	double sample[SAMPLES];
-
-	for (size_t i = 0; i < SAMPLES; i++) {
-		uint64_t start = now_ns();
-
-		work(n);
-		sample[i] = (double)n * 1e6 / (double)(now_ns() - start);
-	}
-	sort_samples(sample, SAMPLES);
-	printf("{\"steps_per_ms\": %.0f}\n", sample[SAMPLES / 2]);
 }
 
 static void some_rounds(uint64_t n)
@@ -160,7 +132,7 @@ int main(int argc, char **argv)
 			turns = true;
 			break;
 		case 'c':
-			calibrate();
+			print_steps_per_ms();
 			return 0;
 		default:
 			die("usage: bench_phases [--threads T] [--rounds R] [--steps S] "

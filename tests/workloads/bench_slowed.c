@@ -14,8 +14,7 @@
 // --handoffs N: two more threads hand N items to each other through a condition variable for each
 // round of the barrier, so there are probe hits that belong to no barrier.
 // --calibrate: print only the number of steps that one thread takes in a millisecond.
-#include "common.h"
-#include "median.h"
+#include "steps.h"
 
 #include <getopt.h>
 #include <limits.h>
@@ -24,8 +23,6 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-
-#define SAMPLES 15
 
 enum kind { PTHREAD, COND, FUTEX, SLEEP, BARRIER, REGION };
 
@@ -58,17 +55,6 @@ static void pin(uint32_t index)
 	CPU_SET(cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set))
 		die("sched_setaffinity: %s", strerror(errno));
-}
-
-static void work(uint64_t n)
-{
-	volatile uint64_t sink;
-	uint64_t x = n;
-
-	while (n--)
-		x = mix64(x);
-	sink = x;
-	(void)sink;
 }
 
 ONE_COPY static void meet_cond(void)
@@ -226,21 +212,6 @@ static uint64_t run(void)
 }
 #endif
 
-static void calibrate(void)
-{
-	const uint64_t n = 1000000;
-	double sample[SAMPLES];
-
-	for (size_t i = 0; i < SAMPLES; i++) {
-		uint64_t start = now_ns();
-
-		work(n);
-		sample[i] = (double)n * 1e6 / (double)(now_ns() - start);
-	}
-	sort_samples(sample, SAMPLES);
-	printf("{\"steps_per_ms\": %.0f}\n", sample[SAMPLES / 2]);
-}
-
 static enum kind kind_of(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
@@ -284,7 +255,7 @@ int main(int argc, char **argv)
 			handoffs = parse_u64("handoffs", optarg, 0, 1000000);
 			break;
 		case 'c':
-			calibrate();
+			print_steps_per_ms();
 			return 0;
 		default:
 			die("usage: bench_slowed [--kind KIND] [--threads T] [--rounds R] "

@@ -196,23 +196,6 @@ static int measure_both(struct attach *a, struct attach_delays *out)
 	return err ? err : out->run_ns ? 0 : -ENODATA;
 }
 
-/* Measure the price of an arrival. */
-static struct attach_price price_arrivals(const struct attach *a, void (*drain)(void *ctx),
-					  void *ctx)
-{
-	struct attach_price price = { .ns = NAN, .handler_ns = NAN };
-	struct sbt_thread *slot;
-
-	/* The first call assigns the thread its slot. */
-	calibrate_call(false);
-	slot = find_thread(a, (uint32_t)syscall(SYS_gettid));
-	if (!slot)
-		return price;
-	price.ns = calibrate_run(false, drain, ctx);
-	price.handler_ns = calibrate_handler(false, drain, ctx, &slot->handler_last);
-	return price;
-}
-
 int attach_measure_delays(struct attach *a, void (*drain)(void *ctx), void *ctx,
 			  struct attach_delays *out)
 {
@@ -233,7 +216,7 @@ int attach_measure_delays(struct attach *a, void (*drain)(void *ctx), void *ctx,
 		err = attach_add_process(a, self, 1, SBT_PROC_SEEN);
 	if (!err) {
 		__atomic_store_n(&a->skel->bss->armed, ARMED_SELF, __ATOMIC_SEQ_CST);
-		arrival = price_arrivals(a, drain, ctx);
+		arrival = price_calls(a, false, drain, ctx);
 		err = measure_both(a, out);
 		__atomic_store_n(&a->skel->bss->armed, armed, __ATOMIC_SEQ_CST);
 		bpf_map_delete_elem(procs, &self);

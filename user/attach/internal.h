@@ -158,6 +158,13 @@ void each_thread(const struct attach *attach, void (*each)(void *ctx, struct sbt
 		 void *ctx);
 
 /* price.c */
+/*
+ * Measure the cost of a call of the stand-in for the calling thread, which must be the main thread.
+ * The probes must be attached, and this process be traced. @stepped, @drain as for
+ * attach_calibrate().
+ */
+struct attach_price price_calls(const struct attach *attach, bool stepped, void (*drain)(void *ctx),
+				void *ctx);
 /* Clear everything that a measurement left in the maps for one of our threads. */
 void forget_thread(const struct attach *attach, uint32_t tid);
 

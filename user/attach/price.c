@@ -37,6 +37,21 @@ void forget_thread(const struct attach *a, uint32_t tid)
 	account_forget(a, slot);
 }
 
+struct attach_price price_calls(const struct attach *a, bool stepped, void (*drain)(void *ctx),
+				void *ctx)
+{
+	struct attach_price price = { .ns = NAN, .handler_ns = NAN };
+	struct sbt_thread *slot;
+
+	/* The first call assigns the thread its slot. */
+	calibrate_call(stepped);
+	slot = find_thread(a, (uint32_t)getpid());
+	price.ns = calibrate_run(stepped, drain, ctx);
+	if (slot)
+		price.handler_ns = calibrate_handler(stepped, drain, ctx, &slot->handler_last);
+	return price;
+}
+
 /* Measure the cost of a crossing on ourselves. The probes must be attached. */
 static struct attach_price calibrate_self(struct attach *a, bool stepped, bool by_exit,
 					  void (*drain)(void *ctx), void *ctx)
@@ -47,17 +62,11 @@ static struct attach_price calibrate_self(struct attach *a, bool stepped, bool b
 	struct sbt_counts none = { 0 };
 	uint64_t before = attach_produced(a, &none);
 	const struct sbt_account *account;
-	struct sbt_thread *slot;
 
 	if (attach_add_process(a, self, 1, SBT_PROC_SEEN | (by_exit ? SBT_PROC_BY_EXIT : 0)))
 		return price;
 	__atomic_store_n(&a->skel->bss->armed, ARMED_SELF, __ATOMIC_SEQ_CST);
-	/* The first call assigns the thread its slot. */
-	calibrate_call(stepped);
-	slot = find_thread(a, self);
-	price.ns = calibrate_run(stepped, drain, ctx);
-	if (slot)
-		price.handler_ns = calibrate_handler(stepped, drain, ctx, &slot->handler_last);
+	price = price_calls(a, stepped, drain, ctx);
 	account = own_account(a, self);
 	if (account && !a->fault_outside_ns)
 		account_calibrate_faults(a, account);
