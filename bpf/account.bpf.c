@@ -199,18 +199,33 @@ static __noinline int fault_out(struct sbt_account *a, struct task_struct *prev,
  * event is delivered for a switch. The kernel knows how long the thread ran since it was switched
  * out. For the remaining time it was in the state that its account shows.
  */
-static __always_inline void missed_in(struct sbt_account *a, struct task_struct *prev, __u64 now)
+static __noinline int missed_in(struct sbt_account *a, __u32 index, struct task_struct *prev,
+				__u64 now)
 {
-	__u64 all = now - a->since_ns, ran = prev->se.sum_exec_runtime - a->exec_ns;
-	__u32 what = a->state == ACCOUNT_BLOCKED ? SBT_TIME_BLOCKED + a->reason : SBT_TIME_RUNQ;
+	__u64 all, ran, from;
+	__u32 what;
 
-	a->missed = a->unsure = 1;
-	if (!a->exec_ns)
-		return;
-	if (ran > all)
-		ran = all;
-	a->times[SBT_TIME_ONCPU] += ran;
+	if (!a || !prev)
+		return 0;
+	all = now - a->since_ns;
+	a->missed = 1;
+	from = running_since(a, prev, now);
+	if (from) {
+		ran = now - from;
+	} else if (a->exec_ns) {
+		ran = prev->se.sum_exec_runtime - a->exec_ns;
+		ran = ran < all ? ran : all;
+	} else {
+		ran = all = 0;
+	}
+	what = a->state == ACCOUNT_BLOCKED ? SBT_TIME_BLOCKED + a->reason : SBT_TIME_RUNQ;
 	times_add(a->times, what, all - ran);
+	if (from && offs_maybe_inside(a))
+		offs_in(index, a->tid, from);
+	else if (!from)
+		a->unsure = 1;
+	a->times[SBT_TIME_ONCPU] += ran;
+	return 0;
 }
 
 /* Apart from missed_out(), because the functions that missed_out() calls need its stack. */
@@ -374,10 +389,10 @@ static __always_inline void switch_out(struct sbt_account *a, __u32 index, struc
 			counters_away(c, false);
 		return;
 	}
+	if (a->state == ACCOUNT_RUNNABLE || a->state == ACCOUNT_BLOCKED)
+		missed_in(a, index, prev, now);
 	if (offs_maybe_inside(a))
 		offs_look(a, index, prev, !wants_cpu(prev, preempt), now);
-	if (a->state == ACCOUNT_RUNNABLE || a->state == ACCOUNT_BLOCKED)
-		missed_in(a, prev, now);
 	if (a->state == ACCOUNT_RESTING)
 		rest_ran(a, prev, now);
 	if (a->state == ACCOUNT_RUNNING) {
@@ -433,6 +448,8 @@ static __always_inline void preemption_over(struct sbt_account *a, struct sbt_co
 {
 	__u64 away = now - a->away_at_ns;
 
+	a->last_away_ns = a->away_at_ns;
+	a->last_back_ns = now;
 	a->away_at_ns = 0;
 	a->away_ns += away;
 	a->times[SBT_TIME_RUNQ] += away;
@@ -509,7 +526,7 @@ static __always_inline void switch_in(struct sbt_account *a, __u32 index, struct
 		a->steal_at = steal_at(next);
 	a->steal_base = steal_time(a);
 	if (offs_maybe_inside(a))
-		offs_in(a, index, now);
+		offs_in(index, a->tid, now);
 	if (c)
 		counters_take(c, a, false);
 }

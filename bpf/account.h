@@ -282,6 +282,17 @@ static __always_inline void steal_take(struct sbt_account *a)
 	a->changed = 1;
 }
 
+/* Return whether the sum may have been updated since the last call: at most once per tick. */
+static __always_inline bool steal_may_differ(struct sbt_account *a)
+{
+	__u32 tick = (__u32)bpf_jiffies64();
+
+	if (LIKELY(a->steal_tick == tick))
+		return false;
+	a->steal_tick = tick;
+	return true;
+}
+
 /* --- crossings -------------------------------------------------------------------------------- */
 
 /*
@@ -482,36 +493,75 @@ static __always_inline void rest_reset(struct sbt_account *a)
 }
 
 /*
+ * The words of glibc's barrier at which threads wait are within this many bytes of its beginning.
+ * Other locks may follow the barrier in memory.
+ */
+#define OFFS_OBJECT_BYTES 20
+
+/* Return whether this futex word is in the barrier of the thread's last arrival. */
+static __always_inline bool offs_has_word(const struct sbt_offs *o, __u64 word)
+{
+	return o->futex && word - o->object < OFFS_OBJECT_BYTES;
+}
+
+static __always_inline bool offs_maybe_inside(const struct sbt_account *a)
+{
+	return config.infer && a->inside == ACCOUNT_MAYBE_INSIDE;
+}
+
+/*
+ * The thread @tid in slot @index got a CPU again at @now, and may be inside a barrier. If it was
+ * off the CPU since its arrival, keep that time. If the barrier has released the thread, it departs
+ * now, so the sums of the phase begin here. Global for the same reason as crossing_arrive(). Return
+ * 0.
+ */
+extern int offs_in(__u32 index, __u32 tid, __u64 now);
+
+/*
+ * Return since when the thread of this account, which is running, has had its CPU: the kernel's own
+ * data show this. 0: not known.
+ */
+static __always_inline __u64 running_since(const struct sbt_account *a, struct task_struct *task,
+					   __u64 now)
+{
+	__u64 from;
+
+	if (!a->clock_ns || !bpf_core_field_exists(task->sched_info.last_arrival))
+		return 0;
+	from = BPF_CORE_READ(task, sched_info.last_arrival) + a->clock_ns;
+	return from > a->since_ns && from < now ? from : 0;
+}
+
+/*
  * Handle a thread that runs although no event showed that it got a CPU: the kernel sometimes
- * delivers no event for a switch. The kernel's own data show since when the thread has been
- * running. Until that time it was in the state that its account shows. If the kernel has no such
- * data, that time stays unattributed.
+ * delivers no event for a switch. Until it got the CPU it was in the state that its account shows.
+ * If that moment is not known, the time before it stays unattributed.
  */
 static __noinline int found_running(struct sbt_account *a)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
-	__u64 now = bpf_ktime_get_ns(), from = now;
+	__u64 now = bpf_ktime_get_ns(), from;
+	__u32 index = 0, tid;
 
 	if (!a)
 		return 0;
-	if (a->clock_ns && bpf_core_field_exists(task->sched_info.last_arrival))
-		from = BPF_CORE_READ(task, sched_info.last_arrival) + a->clock_ns;
-	if (from > now)
-		from = now;
+	from = running_since(a, task, now);
 	if (a->state == ACCOUNT_RESTING)
 		rest_end(a, now);
-	if (a->clock_ns && from > a->since_ns) {
-		if (a->state == ACCOUNT_RUNNABLE)
-			a->times[SBT_TIME_RUNQ] += from - a->since_ns;
-		else if (a->state == ACCOUNT_BLOCKED && a->reason < SBT_BLOCKED_REASONS)
-			times_add(a->times, SBT_TIME_BLOCKED + a->reason, from - a->since_ns);
-	}
+	if (from && a->state == ACCOUNT_RUNNABLE)
+		a->times[SBT_TIME_RUNQ] += from - a->since_ns;
+	else if (from && a->state == ACCOUNT_BLOCKED && a->reason < SBT_BLOCKED_REASONS)
+		times_add(a->times, SBT_TIME_BLOCKED + a->reason, from - a->since_ns);
 	a->state = ACCOUNT_RUNNING;
 	a->missed = 1;
-	a->unsure = 1;
-	a->since_ns = from;
-	a->run_ns = from - a->away_ns;
+	a->since_ns = from ? from : now;
+	a->run_ns = a->since_ns - a->away_ns;
 	a->changed = 1;
+	tid = a->tid;
+	if (!from)
+		a->unsure = 1;
+	else if (offs_maybe_inside(a) && account_find(tid, &index))
+		offs_in(index, tid, from);
 	return 0;
 }
 

@@ -190,12 +190,9 @@ static __always_inline void arrive_index(struct pt_regs *ctx, struct sbt_thread 
 		t->index = team_index + 1;
 }
 
-/*
- * Note the arrival at the present location. Call this last, because it takes the time of the
- * arrival.
- */
-static __always_inline void arrive_now(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
-				       const struct sbt_spec *spec, __u32 number, __u16 flags)
+/* Note which probe was hit. */
+static __always_inline void arrive_place(struct pt_regs *ctx, struct sbt_thread *t,
+					 const struct sbt_spec *spec, __u32 number, __u16 flags)
 {
 	t->entry = PT_REGS_IP(ctx);
 	t->sp = PT_REGS_SP(ctx);
@@ -204,8 +201,42 @@ static __always_inline void arrive_now(struct pt_regs *ctx, struct sbt_thread *t
 	t->how = spec->flags;
 	t->spec = number;
 	t->flags = flags;
+}
+
+/*
+ * Note the arrival at the present location. Call this last, because it takes the time of the
+ * arrival.
+ */
+static __always_inline void arrive_now(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
+				       const struct sbt_spec *spec, __u32 number, __u16 flags)
+{
+	arrive_place(ctx, t, spec, number, flags);
 	t->arrive_cpu = bpf_get_smp_processor_id();
 	t->arrive_ns = crossing_arrive(index, t->tid);
+}
+
+/* Note the return address of the function with the probe. Return SBT_CROSSING_NO_IP or 0. */
+static __always_inline __u16 arrive_from(struct pt_regs *ctx, struct sbt_thread *t)
+{
+	__u16 flags = 0;
+
+#if defined(__TARGET_ARCH_arm64)
+	t->ip = PT_REGS_RET(ctx); /* the link register */
+#else
+	if (bpf_probe_read_user(&t->ip, sizeof(t->ip), (void *)PT_REGS_SP(ctx))) {
+		t->ip = 0;
+		flags = SBT_CROSSING_NO_IP;
+	}
+#endif
+	/*
+	 * If another function with a return probe jumped to this function, the return address is
+	 * not the caller's: it is the trampoline, which lies at the beginning of a page.
+	 */
+	if (t->ip && !(t->ip & 0xfff) && is_trampoline(t->ip)) {
+		t->ip = 0;
+		flags = SBT_CROSSING_NO_IP;
+	}
+	return flags;
 }
 
 /*
@@ -282,22 +313,7 @@ static __always_inline int arrive(struct pt_regs *ctx)
 	}
 	t->label = 0;
 	t->marked = 0;
-#if defined(__TARGET_ARCH_arm64)
-	t->ip = PT_REGS_RET(ctx); /* the link register */
-#else
-	if (bpf_probe_read_user(&t->ip, sizeof(t->ip), (void *)PT_REGS_SP(ctx))) {
-		t->ip = 0;
-		flags |= SBT_CROSSING_NO_IP;
-	}
-#endif
-	/*
-	 * If another function with a return probe jumped to this function, the return address is
-	 * not the caller's: it is the trampoline, which lies at the beginning of a page.
-	 */
-	if (t->ip && !(t->ip & 0xfff) && is_trampoline(t->ip)) {
-		t->ip = 0;
-		flags |= SBT_CROSSING_NO_IP;
-	}
+	flags |= arrive_from(ctx, t);
 	paused = handler_look(began);
 	if (spec->object.how == SBT_ARG_TEAM) {
 		team = team_find(t->tgid, t->tid, index, &object, &team_index);
@@ -468,6 +484,7 @@ static __always_inline int arrive_only(struct pt_regs *ctx)
 	struct sbt_spec *spec;
 	struct sbt_offs *o;
 	__u64 began;
+	__u16 flags;
 
 	if (!t)
 		return 0;
@@ -486,38 +503,20 @@ static __always_inline int arrive_only(struct pt_regs *ctx)
 	if (o && UNLIKELY(o->entry != PT_REGS_IP(ctx)) && o->open &&
 	    called_within(ctx, o->entry, o->sp, o->ip))
 		return 0;
-	t->flags = 0;
 	t->label = 0;
 	t->marked = 0;
 	t->result = 0;
 	t->team = TEAM_NONE;
-#if defined(__TARGET_ARCH_arm64)
-	t->ip = PT_REGS_RET(ctx); /* the link register */
-#else
-	if (bpf_probe_read_user(&t->ip, sizeof(t->ip), (void *)PT_REGS_SP(ctx))) {
-		t->ip = 0;
-		t->flags = SBT_CROSSING_NO_IP;
-	}
-#endif
-	/* See arrive(). */
-	if (t->ip && !(t->ip & 0xfff) && is_trampoline(t->ip)) {
-		t->ip = 0;
-		t->flags = SBT_CROSSING_NO_IP;
-	}
+	flags = arrive_from(ctx, t);
 	if (config.frames)
 		name_callers(ctx, t, index);
 	t->object = PT_REGS_PARM1(ctx);
 	how = t->words_object != t->object || t->words_epoch != epoch ? ARRIVAL_FRESH : 0;
 	if (spec->family == SBT_FAMILY_PTHREAD)
 		how |= ARRIVAL_FUTEX;
-	t->flags |= words_of(ctx, t, spec, number, t->object);
+	flags |= words_of(ctx, t, spec, number, t->object);
 	t->index = t->own_index;
-	t->entry = PT_REGS_IP(ctx);
-	t->sp = PT_REGS_SP(ctx);
-	t->family = spec->family;
-	t->kind = spec->kind;
-	t->how = spec->flags;
-	t->spec = number;
+	arrive_place(ctx, t, spec, number, flags);
 	if (UNLIKELY(began))
 		handler_note(t, began, bpf_ktime_get_ns());
 	return arrival_write(index, t->tid, how);

@@ -824,6 +824,18 @@ static __always_inline bool futex_inside(struct sbt_thread *t, __u32 index, __u6
 	return false;
 }
 
+/*
+ * Return whether the futex call may be part of a barrier with a probe at the arrival alone: it is
+ * at a word of the barrier object.
+ */
+static __always_inline bool futex_of_barrier(const struct sbt_thread *t, __u32 index, __u64 word)
+{
+	const struct sbt_account *a = config.infer ? account_at(index, t->tid) : NULL;
+	const struct sbt_offs *o = offs_at(index, t->tid);
+
+	return a && o && offs_maybe_inside(a) && offs_has_word(o, word);
+}
+
 static __always_inline void futex_begin(struct sbt_thread *t, __u32 index,
 					struct pt_regs___kernel *regs,
 					const struct futex_call *call)
@@ -889,6 +901,8 @@ int BPF_PROG(futex_enter, struct pt_regs *user, long nr)
 	if (!t || t->detached & SBT_PROBE_GROUP(SBT_FAMILY_FUTEX))
 		return 0;
 	if (futex_inside(t, index, BPF_CORE_READ(regs, sp)) || !futex_parse(regs, nr, &call))
+		return 0;
+	if (futex_of_barrier(t, index, call.object))
 		return 0;
 	state = object_state(t, call.object);
 	if (state == SBT_OBJECT_OTHER)

@@ -17,17 +17,6 @@
 #include "thread.h"
 #include "userregs.h"
 
-/*
- * The words of glibc's barrier at which threads wait are within this many bytes of its beginning.
- * Other locks may follow the barrier in memory.
- */
-#define OFFS_OBJECT_BYTES 20
-
-static __always_inline bool offs_maybe_inside(const struct sbt_account *a)
-{
-	return config.infer && a->inside == ACCOUNT_MAYBE_INSIDE;
-}
-
 #if defined(__TARGET_ARCH_arm64)
 /*
  * Here the return address is in a register at the entry, and it is not known where the function
@@ -74,8 +63,7 @@ static __noinline int offs_look(struct sbt_account *a, __u32 index, struct task_
 		return 0;
 	user_call(regs, &call);
 	if (!offs_returned(o, call.sp)) {
-		if (o->futex && call.nr == __NR_futex &&
-		    call.arg[0] - o->object < OFFS_OBJECT_BYTES)
+		if (call.nr == __NR_futex && offs_has_word(o, call.arg[0]))
 			o->inside = 1;
 		/*
 		 * If the thread blocks in another system call, it has left. Without a system call,
@@ -121,51 +109,6 @@ static __noinline int offs_waking(__u32 index, __u32 tid, struct cfs_rq *queue, 
 	own->woke_ns = now;
 	own->woke_idle = rq && (__u32)BPF_CORE_READ(rq, cpu) != bpf_get_smp_processor_id() &&
 			 !BPF_CORE_READ(rq, curr, pid);
-	return 0;
-}
-
-/*
- * The thread gets a CPU again. Keep the time, and let the sums of the phase begin here: if the
- * barrier has released the thread, it departs now.
- */
-static __noinline int offs_in(struct sbt_account *a, __u32 index, __u64 now)
-{
-	struct sbt_offs *o = a ? offs_at(index, a->tid) : NULL;
-	struct sbt_off *off;
-	__u32 n, i;
-
-	if (!o || !o->out_ns)
-		return 0;
-	n = o->noffs;
-	if (n >= SBT_OFFS) {
-		/* There is no room: this element also stands for the time before it. */
-		n = SBT_OFFS - 1;
-		o->merged = 1;
-	}
-	barrier_var(n);
-	off = &o->off[n & (SBT_OFFS - 1)];
-	if (!o->merged)
-		off->oncpu_ns = off->runq_ns = 0;
-	i = runs_most(a);
-	off->out_ns = o->out_ns;
-	off->in_ns = now;
-	off->oncpu_ns += o->oncpu_ns;
-	off->runq_ns += a->times[SBT_TIME_RUNQ] - a->mark.times[SBT_TIME_RUNQ];
-	off->ran_ns = a->runs[i].ns;
-	off->ran = a->runs[i].tid;
-	off->waker = o->waker;
-	off->cpu = bpf_get_smp_processor_id();
-	off->inside = o->inside;
-	o->out_ns = 0;
-	/* User space may read the element as soon as it is counted. */
-	barrier();
-	o->noffs = n + 1;
-	__builtin_memcpy(a->mark.times, a->times, sizeof(a->times));
-	a->mark.switches = a->switches;
-	a->mark.voluntary = a->voluntary;
-	a->mark.migrations = a->migrations;
-	__builtin_memset(a->runs, 0, sizeof(a->runs));
-	a->changed = a->faults != a->mark.faults;
 	return 0;
 }
 

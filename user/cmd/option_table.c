@@ -244,7 +244,7 @@ const struct option_row option_table[] = {
 { "attach", "METHOD", "attach method to try first",
   .choices = "session multi perf",
   .group = GROUP_TRACING, .commands = CAPTURE, CALL(option_take_attach) },
-{ "departures", "METHOD", "how departures are found: by probes, or inferred",
+{ "departures", "METHOD", "how departures are found (default: inferred where possible)",
   .choices = "seen inferred",
   .group = GROUP_TRACING, .commands = WRITE, .kind = OPTION_CHOICE, TO(options.departures) },
 { "ring-size", "KIB", "buffer size of each CPU in KiB (default 2048)",

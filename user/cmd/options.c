@@ -490,6 +490,7 @@ static int set_defaults(struct command_line *line)
 		.keep = KEEP_PROCESSES,
 		.follow = true,
 		.causes = true,
+		.departures = DEPARTURES_INFERRED,
 		.samples = true,
 		.ring_bytes = RING_BYTES,
 	};
