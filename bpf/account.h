@@ -723,6 +723,7 @@ extern int crossing_cancel(__u32 index, __u32 tid);
 /* Flags of arrival_write(). */
 #define ARRIVAL_FRESH 1 /* the barrier's words were read now */
 #define ARRIVAL_FUTEX 2 /* waiting threads sleep at a futex in the barrier object */
+#define ARRIVAL_TEAM  4 /* at a barrier of an OpenMP team: t->round is set */
 /*
  * Write the arrival of the running thread @tid in slot @index. The departure will be inferred.
  * Return 0.

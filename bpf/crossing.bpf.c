@@ -33,6 +33,7 @@ volatile __u32 armed;
 struct sbt_counts counts[SBT_COUNT_SLOTS];
 __u32 marks[SBT_MARKS];
 volatile __u32 ended; /* tracing has ended, and accounts no longer change */
+volatile __u32 tasks_made; /* team.h */
 
 /*
  * Handle the first crossing of a traced thread, or any crossing of a thread that is not traced.
@@ -282,8 +283,53 @@ static __noinline int tail_of_region(struct pt_regs *ctx, struct sbt_thread *t, 
 	return 1;
 }
 
-/* Note an arrival. Return 0 if the return probe is to see the departure, else 1. */
-static __always_inline int arrive(struct pt_regs *ctx)
+/*
+ * Return whether the present function was called by the function of the thread's last arrival,
+ * whose departure is inferred.
+ */
+static __noinline int offs_called_within(struct pt_regs *ctx, __u32 index, __u32 tid)
+{
+	struct sbt_offs *o = offs_at(index, tid);
+
+	return ctx && o && o->open && called_within(ctx, o->entry, o->sp, o->ip);
+}
+
+#define NOT_INFERRED (SBT_SPEC_WAITED | SBT_SPEC_REDUCE | SBT_SPEC_RETS | SBT_SPEC_PAIR)
+
+/*
+ * If the departure from a barrier of the thread's team can be inferred, note the arrival, and
+ * return true.
+ */
+static __always_inline bool arrive_in_team(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
+					   const struct sbt_spec *spec, __u32 number, __u16 flags,
+					   __u64 team_index, __u64 began)
+{
+	int members;
+
+	/* FAMILY_INFERRED_IN_TEAM */
+	if (!config.infer || spec->family != SBT_FAMILY_GOMP || !(flags & SBT_CROSSING_ROUND) ||
+	    spec->flags & NOT_INFERRED)
+		return false;
+	members = team_inferred(t, index);
+	if (!members)
+		return false;
+	arrive_place(ctx, t, spec, number, flags);
+	if (team_index)
+		t->index = team_index;
+	team_kind(t);
+	t->words = members;
+	t->team = TEAM_NONE;
+	if (UNLIKELY(began))
+		handler_note(t, began, bpf_ktime_get_ns());
+	arrival_write(index, t->tid, ARRIVAL_TEAM);
+	return true;
+}
+
+/*
+ * Note an arrival. Return 0 if the return probe is to see the departure, else 1. @session: the
+ * return probe is needed only if this function returns 0.
+ */
+static __always_inline int arrive(struct pt_regs *ctx, bool session)
 {
 	__u64 object = PT_REGS_PARM1(ctx), team_index = 0, began, paused;
 	__u32 index = 0, number;
@@ -311,6 +357,8 @@ static __always_inline int arrive(struct pt_regs *ctx)
 		crossing_write(index, t->tid, 0, bpf_ktime_get_ns());
 		began = 0;
 	}
+	if (config.infer && offs_called_within(ctx, index, t->tid))
+		return 1;
 	t->label = 0;
 	t->marked = 0;
 	flags |= arrive_from(ctx, t);
@@ -338,6 +386,9 @@ static __always_inline int arrive(struct pt_regs *ctx)
 		flags |= team_round(t, index);
 	}
 	began += handler_look(began) - paused;
+	if (session && team &&
+	    arrive_in_team(ctx, t, index, spec, number, flags, team_index, began))
+		return 1;
 	arrive_now(ctx, t, index, spec, number, flags);
 	handler_note(t, began, t->arrive_ns);
 	if (team) {
@@ -447,14 +498,14 @@ int barrier_session(struct pt_regs *ctx)
 	stack_of_its_own(ctx, no_session);
 	if (session_is_return(ctx))
 		return depart(ctx, BY_SESSION);
-	return arrive(ctx);
+	return arrive(ctx, true);
 }
 
 SEC("?uprobe")
 int barrier_enter(struct pt_regs *ctx)
 {
 	stack_of_its_own(ctx, no_probe);
-	arrive(ctx);
+	arrive(ctx, false);
 	return 0;
 }
 
@@ -482,7 +533,6 @@ static __always_inline int arrive_only(struct pt_regs *ctx)
 	__u32 index = 0, number, how;
 	struct sbt_thread *t = thread_here(&index);
 	struct sbt_spec *spec;
-	struct sbt_offs *o;
 	__u64 began;
 	__u16 flags;
 
@@ -499,9 +549,7 @@ static __always_inline int arrive_only(struct pt_regs *ctx)
 		crossing_write(index, t->tid, 0, bpf_ktime_get_ns());
 		began = 0;
 	}
-	o = offs_at(index, t->tid);
-	if (o && UNLIKELY(o->entry != PT_REGS_IP(ctx)) && o->open &&
-	    called_within(ctx, o->entry, o->sp, o->ip))
+	if (offs_called_within(ctx, index, t->tid))
 		return 0;
 	t->label = 0;
 	t->marked = 0;

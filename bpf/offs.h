@@ -63,7 +63,7 @@ static __noinline int offs_look(struct sbt_account *a, __u32 index, struct task_
 		return 0;
 	user_call(regs, &call);
 	if (!offs_returned(o, call.sp)) {
-		if (call.nr == __NR_futex && offs_has_word(o, call.arg[0]))
+		if (call.nr == __NR_futex && (!o->futex || offs_has_word(o, call.arg[0])))
 			o->inside = 1;
 		/*
 		 * If the thread blocks in another system call, it has left. Without a system call,

@@ -374,6 +374,7 @@ static __noinline int report_tasks(struct pt_regs *ctx, struct sbt_proc *p)
 	__u64 id = bpf_get_current_pid_tgid();
 	struct sbt_event *e;
 
+	tasks_made = 1;
 	if (!ctx || !p)
 		return 1;
 	e = event_new(SBT_REC_TASKS, bpf_ktime_get_ns());

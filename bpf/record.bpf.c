@@ -264,6 +264,10 @@ __noinline int crossing_write(__u32 index, __u32 tid, __u64 depart_ns, __u64 now
 
 /* --- arrivals without a seen departure -------------------------------------------------------- */
 
+struct arrival_team {
+	__u8 bytes[__builtin_offsetof(struct sbt_arrival_full, first_word)];
+};
+
 struct arrival_one {
 	__u8 bytes[__builtin_offsetof(struct sbt_arrival_full, off) + sizeof(struct sbt_off)];
 };
@@ -286,12 +290,21 @@ static __always_inline void arrival_head(struct sbt_arrival *r, const struct sbt
 	r->length = length;
 }
 
+static __always_inline void arrival_of_team(struct sbt_arrival_full *r, const struct sbt_thread *t)
+{
+	r->raw_word = t->words;
+	r->round = t->round;
+	r->index = t->index;
+	r->kind = t->kind;
+	r->pad = 0;
+}
+
 /* Fill in the members between `head` and `off`. */
 static __always_inline void arrival_more(struct sbt_arrival_full *r, const struct sbt_thread *t,
 					 const struct sbt_account *a, const struct sbt_offs *o,
 					 __u32 fresh)
 {
-	r->raw_word = t->words;
+	arrival_of_team(r, t);
 	r->first_word = o->first_word;
 	r->woke_ns = o->woke_ns;
 	r->left_ns = o->left_ns;
@@ -301,9 +314,7 @@ static __always_inline void arrival_more(struct sbt_arrival_full *r, const struc
 	r->unsure = a->unsure;
 	r->has_words = fresh != 0;
 	r->woke_idle = o->woke_idle;
-	r->pad = 0;
-	r->index = t->index;
-	r->pad2 = 0;
+	__builtin_memset(r->pad2, 0, sizeof(r->pad2));
 }
 
 /* Return 1, or 0 if the record is lost. */
@@ -323,6 +334,22 @@ static __noinline int arrival_write_one(struct sbt_thread *t, struct sbt_account
 	arrival_head(&r->head, t, now, cpu, SBT_REC_ARRIVAL, SBT_ARRIVAL_ONE);
 	arrival_more(r, t, a, o, fresh);
 	r->off[0] = o->off[0];
+	bpf_ringbuf_submit(room, crossing_wake(t, cpu));
+	return 1;
+}
+
+static __noinline int arrival_write_team(struct sbt_thread *t, __u64 now)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct arrival_team *room;
+
+	if (!t)
+		return 0;
+	room = crossing_reserve(cpu, sizeof(*room));
+	if (!room)
+		return 0;
+	arrival_head((void *)room, t, now, cpu, SBT_REC_ARRIVAL, SBT_ARRIVAL_TEAM);
+	arrival_of_team((void *)room, t);
 	bpf_ringbuf_submit(room, crossing_wake(t, cpu));
 	return 1;
 }
@@ -477,6 +504,9 @@ __noinline int arrival_write(__u32 index, __u32 tid, __u32 how)
 		   (o->index ^ t->index)) {
 		written = arrival_write_one(t, a, o, now, fresh);
 		a->mark.times[SBT_TIME_ONCPU] = a->times[SBT_TIME_ONCPU];
+	} else if (how & ARRIVAL_TEAM) {
+		written = arrival_write_team(t, now);
+		a->mark.times[SBT_TIME_ONCPU] = a->times[SBT_TIME_ONCPU];
 	} else {
 		r = crossing_reserve(cpu, sizeof(*r));
 		if (r) {
@@ -525,6 +555,8 @@ __noinline int arrival_left(__u32 index, __u32 tid, __u64 now)
 	}
 	arrival_head(&r->head, t, now, cpu, SBT_REC_LEFT, SBT_ARRIVAL_ALL);
 	r->head.object = o->object;
+	if (t->object != o->object)
+		r->head.flags &= ~SBT_CROSSING_ROUND;
 	arrival_more(r, t, a, o, 0);
 	__builtin_memcpy(r->off, o->off, sizeof(r->off));
 	__builtin_memset(&r->parts, 0, sizeof(r->parts));

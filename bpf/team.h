@@ -190,6 +190,40 @@ static __noinline MAYBE_UNUSED int team_round(struct sbt_thread *t, __u32 index)
 	return SBT_CROSSING_ROUND;
 }
 
+/*
+ * Incremented when a thread of any traced process creates an OpenMP task. From then on, threads may
+ * run tasks inside barriers, so departures are seen.
+ */
+extern volatile __u32 tasks_made;
+
+/*
+ * Return the number of members of the team if the departure from the barrier that the thread
+ * arrives at can be inferred, else 0. Call this after team_round(). At the first barrier of a
+ * region, members may not have entered the region yet, and are not counted. At the second one, all
+ * of them are.
+ */
+static __noinline MAYBE_UNUSED int team_inferred(struct sbt_thread *t, __u32 index)
+{
+	struct sbt_teams *own_teams = t ? teams_of(index, t->tid) : NULL;
+	struct sbt_team *top = own_teams ? team_top(own_teams) : NULL;
+	struct sbt_region_key key = {};
+	struct sbt_region *r;
+
+	if (!t || !top || top->barriers < 2 || tasks_made)
+		return 0;
+	if (top->members)
+		return top->members;
+	key.fn = top->fn;
+	key.data = top->data;
+	key.tgid = t->tgid;
+	r = bpf_map_lookup_elem(&regions, &key);
+	if (!r || r->flags & SBT_REGION_AMBIGUOUS || !(r->flags & SBT_REGION_SEEN) ||
+	    r->members < 2)
+		return 0;
+	top->members = r->members;
+	return r->members;
+}
+
 /* Undo team_round(), because there was no episode. */
 static __always_inline void team_round_undo(const struct sbt_thread *t, struct sbt_teams *own_teams)
 {

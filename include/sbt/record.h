@@ -474,6 +474,7 @@ struct sbt_crossing_full {
 /* sbt_arrival.length: how much of struct sbt_arrival_full the record has. */
 enum sbt_arrival_length {
 	SBT_ARRIVAL_SHORT, /* only `head`: the thread was on a CPU since its last record */
+	SBT_ARRIVAL_TEAM, /* the same in an OpenMP team: the members up to `kind` follow */
 	SBT_ARRIVAL_ONE, /* up to the first element of `off`; no parts: see SBT_CROSSING_PARTS */
 	SBT_ARRIVAL_ALL,
 };
@@ -517,7 +518,15 @@ struct sbt_off {
 
 struct sbt_arrival_full {
 	struct sbt_arrival head;
-	__u64 raw_word; /* as in struct sbt_crossing, if .has_words */
+	__u64 raw_word; /* as in struct sbt_crossing, if .has_words, and in a team */
+	/*
+	 * As in struct sbt_crossing. SBT_REC_LEFT: if `flags` has SBT_CROSSING_ROUND, the thread
+	 * arrives now in this episode of the same team, and its departure will be seen.
+	 */
+	__u32 round;
+	__u16 index; /* as in struct sbt_crossing; a shorter record follows one with the same */
+	__u8 kind; /* as in struct sbt_crossing, in a team */
+	__u8 pad;
 	__u64 first_word; /* pthread: the first 8 bytes of the object, if .has_words */
 	/*
 	 * when the thread last woke a thread that waited at the barrier of its last arrival; 0:
@@ -533,9 +542,7 @@ struct sbt_arrival_full {
 	__u8 unsure; /* the thread was off the CPU at another time, which is not known */
 	__u8 has_words;
 	__u8 woke_idle; /* at woke_ns, the other thread's CPU was another one, and idle */
-	__u8 pad;
-	__u16 index; /* as in struct sbt_crossing; a shorter record follows one with the same */
-	__u32 pad2;
+	__u8 pad2[7];
 	struct sbt_off off[SBT_OFFS];
 	struct sbt_parts parts; /* since off[noffs - 1].in_ns, or since the last arrival */
 };

@@ -734,6 +734,8 @@ struct sbt_team {
 	__u8 flags; /* SBT_TEAM_* */
 	__u16 number; /* number of the region; 0: not known */
 	__u16 barriers; /* number of barriers that the thread has arrived at in the region */
+	__u32 members; /* number of members, if it is known to be final; else 0 */
+	__u32 pad;
 };
 
 #define SBT_TEAM_ALONE	   0x01 /* one thread runs the region */

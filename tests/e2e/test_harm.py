@@ -289,6 +289,7 @@ def test_emulated_strangers(t):
                 os.kill(pid, signal.SIGKILL)
 
 
+@alone
 def test_emulated_stranger_with_barriers(t):
     """Without children, the kernel limits probes to the traced process. With children, the report says where the probes are."""
     target = t.gen("--threads", "2", "--work", "fixed:0=5ms", "--work-by", "sleep", "--forever", wait=True)

@@ -134,14 +134,6 @@ static const struct attach_price *price_of_pair(const struct run_facts_live *p,
 	return is_by_exit(p, space) ? &p->price_exit : &p->price;
 }
 
-/* Return whether only the arrivals at the barrier are probed. */
-static bool is_inferred(const struct run_facts_live *p, const struct model_barrier *b,
-			const struct address_space *space)
-{
-	return attach_infers(p->attach) && family_has(b->family, FAMILY_INFERRED) &&
-	       space->libc != FAMILY_LIBC_MUSL;
-}
-
 /*
  * Count the probes of @n arrivals. If the price of an arrival is unknown, it counts as that of a
  * pair, which is too high.
@@ -164,13 +156,10 @@ static void count_pairs(const struct run_facts_live *p, const struct model_barri
 	bool stepped =
 		p->stepped && b->family < SBT_FAMILIES && space->stepped[b->family] & 1u << b->kind;
 	struct address_space_pairs *out = &space->pairs;
-	double n = (double)b->crossings;
+	double n = (double)(b->crossings - b->inferred);
 
 	out->crossings += b->crossings;
-	if (is_inferred(p, b, space)) {
-		add_arrivals(p, space, n, stepped);
-		return;
-	}
+	add_arrivals(p, space, (double)b->inferred, stepped);
 	if (!is_region(b)) {
 		add_pairs(out, family_has(b->family, FAMILY_COND_VAR) ? PAIR_OF_COND * n : n,
 			  stepped);
@@ -637,22 +626,41 @@ static void add_probe(void *ctx, struct module *m)
 	}
 }
 
-/* Return how the departures of the family's barriers are found. */
-static struct session_departures departures_of(const struct run_facts_live *p, uint8_t family)
+/*
+ * Return how the departures of the family's barriers are inferred, or (*seen) why they are not.
+ */
+static const char *why_departures(const struct run_facts_live *p, uint8_t family, bool *seen)
 {
 	const char *why = load_options_seen_why(p->options);
 
-	if (!why && !attach_infers(p->attach))
-		why = "this kernel cannot account for the time of threads";
-	if (!why && !family_has(family, FAMILY_INFERRED))
-		why = "the departures of this family cannot be inferred yet";
-	return (struct session_departures){
-		.family = family_name(family),
-		.method = why ? "seen" : "inferred",
-		.why = why ? why
-			   : "glibc's barrier holds the number of its threads; in other libraries "
-			     "they are seen, because threads may wait again after the release",
-	};
+	*seen = true;
+	if (why)
+		return why;
+	if (!attach_infers(p->attach))
+		return "this kernel cannot account for the time of threads";
+	if (family_has(family, FAMILY_INFERRED_IN_TEAM) &&
+	    attach_method(p->attach) != ATTACH_SESSION)
+		return "only session probes can choose the method at each arrival";
+	*seen = false;
+	if (family_has(family, FAMILY_INFERRED_IN_TEAM))
+		return "from the second barrier of a region on, the number of its threads is "
+		       "known; the first one and the end of a region are seen, and all barriers "
+		       "once a program has created tasks";
+	if (family_has(family, FAMILY_INFERRED))
+		return "glibc's barrier holds the number of its threads; in other libraries they "
+		       "are seen, because threads may wait again after the release";
+	*seen = true;
+	return "the departures of this family cannot be inferred";
+}
+
+static struct session_departures departures_of(const struct run_facts_live *p, uint8_t family)
+{
+	struct session_departures out = { .family = family_name(family) };
+	bool seen;
+
+	out.why = why_departures(p, family, &seen);
+	out.method = seen ? "seen" : "inferred";
+	return out;
 }
 
 static bool has_probes_of(const struct probes *probes, const char *family)

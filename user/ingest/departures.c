@@ -41,6 +41,7 @@ struct group {
 	uint32_t unseen; /* number of threads that arrived before tracing began */
 	bool wrong; /* it has members of two episodes */
 	bool sure; /* all arrivals before the first one that was seen are counted in `unseen` */
+	uint32_t round; /* number of the episode in its OpenMP team; 0: not in a team */
 	uint64_t release_ns; /* NEVER: not released yet, or it is not known when */
 	/* the latest arrival and its thread; after the release, those of the last arriver */
 	uint64_t newest_ns;
@@ -313,6 +314,85 @@ static void find_step(struct departures *d, struct barrier *b, const struct depa
 	}
 }
 
+/* Begin a group. If the step is lost, it stays apart from later arrivals. */
+static struct group *group_new(struct barrier *b)
+{
+	struct group *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return NULL;
+	g->release_ns = NEVER;
+	g->key = b->key;
+	if (!b->lost) {
+		g->refs = 1;
+		b->open = g;
+	}
+	return g;
+}
+
+static void group_count(struct group *g, uint32_t tid, uint64_t now_ns)
+{
+	g->n++;
+	if (now_ns >= g->newest_ns) {
+		g->newest_ns = now_ns;
+		g->newest = tid;
+	}
+}
+
+/*
+ * Return the group of the episode with this number in its team; NULL: no memory. The number alone
+ * decides which arrivals belong together.
+ */
+static struct group *team_group(struct barrier *b, uint32_t round)
+{
+	if (b->open && b->open->round != round)
+		barrier_close(b);
+	if (b->open)
+		return b->open;
+	b->lost = false;
+	if (!group_new(b))
+		return NULL;
+	b->open->round = round;
+	b->open->sure = true;
+	return b->open;
+}
+
+/* Count an arrival of @tid that has no waiter, because its departure will be seen. */
+static int team_count(struct departures *d, struct barrier *b, uint32_t tid, uint32_t round,
+		      uint64_t now_ns)
+{
+	struct group *g = team_group(b, round);
+
+	if (!g)
+		return -ENOMEM;
+	group_count(g, tid, now_ns);
+	if (b->count && g->n >= b->count)
+		barrier_release(d, b);
+	return 0;
+}
+
+static void group_join(struct group *g, struct waiter *w)
+{
+	g->refs++;
+	group_count(g, w->full.crossing.tid, w->full.crossing.arrive_ns);
+	w->group = g;
+	w->next_in_group = g->waiters;
+	g->waiters = w;
+}
+
+static int team_arrive(struct departures *d, struct barrier *b, struct waiter *w, uint32_t count)
+{
+	struct group *g = team_group(b, w->full.crossing.round);
+
+	if (!g)
+		return -ENOMEM;
+	b->count = count;
+	group_join(g, w);
+	if (g->n >= count)
+		barrier_release(d, b);
+	return 0;
+}
+
 static int barrier_arrive(struct departures *d, struct barrier *b, struct waiter *w,
 			  const struct departures_barrier *is, bool fresh, bool gap)
 {
@@ -337,29 +417,15 @@ static int barrier_arrive(struct departures *d, struct barrier *b, struct waiter
 		find_step(d, b, is, now_ns);
 	g = b->open;
 	if (!g) {
-		g = calloc(1, sizeof(*g));
+		g = group_new(b);
 		if (!g)
 			return -ENOMEM;
-		g->release_ns = NEVER;
-		g->key = b->key;
 		g->sure = !b->lost && (b->released || (fresh && is->waiting != UINT32_MAX));
-		if (!b->lost) {
-			g->refs = 1;
-			b->open = g;
-		}
 	}
 	if (fresh && is->count && is->waiting != UINT32_MAX && is->waiting % is->count > g->n &&
 	    is->waiting % is->count - g->n > g->unseen)
 		g->unseen = is->waiting % is->count - g->n;
-	g->refs++;
-	g->n++;
-	if (now_ns >= g->newest_ns) {
-		g->newest_ns = now_ns;
-		g->newest = w->full.crossing.tid;
-	}
-	w->group = g;
-	w->next_in_group = g->waiters;
-	g->waiters = w;
+	group_join(g, w);
 	if (is->count && !b->lost && g->n + g->unseen >= is->count)
 		barrier_release(d, b);
 	return 0;
@@ -705,6 +771,12 @@ static bool has_too_many(const struct departures *d)
 	return hash_count(&d->barriers) >= BARRIERS_MAX || hash_count(&d->objects) >= BARRIERS_MAX;
 }
 
+/* Return whether the arrival is at a barrier of an OpenMP team, of which the episodes are numbered. */
+static bool is_in_team(const struct sbt_arrival *a)
+{
+	return a->flags & SBT_CROSSING_ROUND;
+}
+
 /* Find the barrier of an arrival, and fill in the members of the crossing that depend on it. */
 static int object_of(struct departures *d, const struct sbt_arrival_full *a, struct sbt_crossing *c,
 		     struct departures_barrier *is, struct barrier **out)
@@ -720,7 +792,7 @@ static int object_of(struct departures *d, const struct sbt_arrival_full *a, str
 		o = hash_new_ptr(&d->objects, key, sizeof(*o));
 	if (!o)
 		return -ENOMEM;
-	if (a->has_words) {
+	if (a->has_words || is_in_team(&a->head)) {
 		o->raw_word = a->raw_word;
 		o->known = !(a->head.flags & SBT_CROSSING_NO_WORDS);
 	}
@@ -742,6 +814,8 @@ static int object_of(struct departures *d, const struct sbt_arrival_full *a, str
 	if (!*out)
 		return -ENOMEM;
 	(*out)->key = shared;
+	if (is_in_team(&a->head))
+		c->kind = a->kind;
 	return 0;
 }
 
@@ -762,6 +836,7 @@ static struct sbt_crossing crossing_of(const struct waiter *w, const struct sbt_
 		.spec = a->head.spec,
 		.handler_ns = a->handler_ns,
 		.index = w->index,
+		.round = a->round,
 	};
 }
 
@@ -806,7 +881,26 @@ static int take_arrival(struct departures *d, const struct sbt_arrival_full *a)
 	if (err)
 		return err;
 	w->pending = w->open = true;
+	if (is_in_team(&a->head) && is.count)
+		return team_arrive(d, b, w, is.count);
 	return barrier_arrive(d, b, w, &is, a->has_words, gap);
+}
+
+/*
+ * The thread arrives at a barrier of the same team as last, where its departure will be seen. For
+ * the other members, the departures may be inferred.
+ */
+static int take_seen(struct departures *d, const struct waiter *w, const struct sbt_arrival_full *a,
+		     uint64_t now_ns)
+{
+	const struct sbt_crossing *last = &w->full.crossing;
+	struct barrier *b;
+
+	if (!is_in_team(&a->head) || !(last->flags & SBT_CROSSING_ROUND) ||
+	    a->round == last->round || (uint16_t)a->round == SBT_ROUND_JOIN)
+		return 0;
+	b = hash_get_ptr(&d->barriers, object_key(last->object, last->tgid, last->inc));
+	return b ? team_count(d, b, last->tid, a->round, now_ns) : 0;
 }
 
 /* The thread writes another kind of record now, or exits. */
@@ -820,7 +914,7 @@ static int take_left(struct departures *d, const struct sbt_arrival_full *a)
 	w = err ? NULL : w;
 	if (w && pending)
 		w->gone = w->full.crossing.flags & SBT_CROSSING_ABANDONED;
-	return err;
+	return w ? take_seen(d, w, a, now_ns) : err;
 }
 
 static size_t event_bytes(const struct sbt_event *e)

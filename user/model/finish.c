@@ -280,6 +280,7 @@ static int count_crossings(struct proc *p, struct row *r, const struct episode *
 		if (err)
 			return err;
 		bt->crossings++;
+		r->pub.inferred += m->pub.flags & MODEL_CROSSING_INFERRED ? 1 : 0;
 		/*
 		 * If the known threads ever completed an episode here, no unknown process shares
 		 * the object.

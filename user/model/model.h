@@ -420,6 +420,7 @@ struct model_barrier {
 	uint64_t incomplete;
 	uint64_t ambiguous;
 	uint64_t crossings;
+	uint64_t inferred; /* part of `crossings`: with MODEL_CROSSING_INFERRED */
 	/*
 	 * Number of crossings with other members that are probably in unknown processes. They
 	 * have MODEL_CROSSING_UNMET, their episode is not complete, and the object had no complete

@@ -156,6 +156,7 @@ static void join_row(struct row *to, const struct row *from)
 	a->incomplete += b->incomplete;
 	a->ambiguous += b->ambiguous;
 	a->crossings += b->crossings;
+	a->inferred += b->inferred;
 	a->unmet += b->unmet;
 	if (b->team_min < a->team_min)
 		a->team_min = b->team_min;

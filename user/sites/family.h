@@ -175,6 +175,12 @@ enum family_trait {
 	 * the release: departures can be inferred.
 	 */
 	FAMILY_INFERRED = 1u << 13,
+	/*
+	 * The same for barriers of OpenMP teams, where the regions show the number of members. Not
+	 * for libomp: after the release, its threads yield their CPUs, or wake each other one by
+	 * one.
+	 */
+	FAMILY_INFERRED_IN_TEAM = 1u << 14,
 
 	FAMILY_DISCOVERED = FAMILY_COND_VAR | FAMILY_FUTEX_WORD,
 };
