@@ -51,13 +51,14 @@ static __always_inline void account_arrive(struct sbt_account *a, __u32 index, _
 __noinline __u64 crossing_arrive(__u32 index, __u32 tid)
 {
 	struct sbt_account *a = config.account ? account_at(index, tid) : NULL;
-	__u64 now = 0;
+	__u64 now = 0, own;
 
 	if (!a)
 		return bpf_ktime_get_ns();
+	own = account_busy(a, &now);
 	if (config.infer)
-		arrival_left(index, tid, bpf_ktime_get_ns());
-	account_arrive(a, index, account_busy(a, &now));
+		arrival_left(index, tid, now);
+	account_arrive(a, index, own);
 	account_done(a);
 	return now;
 }

@@ -177,6 +177,95 @@ def test_why_seen(t):
         check_in("-v", f"departures of pthread: seen: {row['why']}", trace.result.err)
 
 
+def method_counts(trace):
+    """Return how many episodes have departures of each method. @trace: of a program that is alone."""
+    methods = [e["departures"] for e in trace.all("episode")]
+    return {m: methods.count(m) for m in set(methods)}
+
+
+def in_teams(kind, *options, seen, policy="passive"):
+    """@seen: number of episodes with departures that are seen; None: all of them."""
+    def test(t):
+        log, data = t.path(), t.path()
+        t.sbt("record", "-o", data, "--", "env", f"OMP_WAIT_POLICY={policy}", workload("gen_gomp"), "--kind", kind, *options,
+              "--log", log, rc=0)
+        trace, known = reported(t, data), genlog.Log(log)
+        result = trace.nothing_lost().compare(known)
+        check_equal("missing", result["missing"], 0)
+        check_last(result)
+        episodes = len(trace.all("episode"))
+        counts = method_counts(trace)
+        print(counts, result)
+        check_equal("episodes with seen departures", counts.get("seen", 0), episodes if seen is None else seen)
+        check_equal("departures that are unknown", trace.end["departures_unknown"], 0)
+        (row,) = [d for d in trace.session["departures"] if d["family"] == "gomp"]
+        check_equal("method", row["method"], "inferred")
+    return test
+
+
+# The first barrier of a region and its end are seen.
+test_team = in_teams("barrier", "--threads", "3", "--rounds", "200", "--work", "random:50us:500us:2", seen=2)
+test_team_of_eight = in_teams("for", "--threads", "8", "--rounds", "60", "--work", "stair:100us:50us", seen=2)
+test_team_that_spins = in_teams("single", "--threads", "2", "--rounds", "200", "--work", "random:50us:500us:3", seen=2,
+                                policy="active")
+test_team_back_to_back = in_teams("barrier", "--threads", "4", "--rounds", "3000", "--work", "none", seen=2)
+test_team_with_tasks = in_teams("tasks", "--threads", "3", "--rounds", "60", "--work", "random:50us:500us:2", seen=None)
+test_team_short = in_teams("region", "--threads", "3", "--rounds", "60", "--work", "random:50us:500us:2", seen=None)
+
+LATE_TASKS = r"""
+#include <omp.h>
+#include <unistd.h>
+
+static volatile long sum;
+
+static void work(long n)
+{
+	for (long i = 0; i < n; i++)
+		sum += i;
+}
+
+int main(void)
+{
+#pragma omp parallel num_threads(THREADS)
+	{
+		for (int i = 0; i < 10; i++) {
+			work(1000 * omp_get_thread_num());
+#pragma omp barrier
+		}
+		if (omp_get_thread_num() == MAKER) {
+			usleep(20000);
+			for (int i = 0; i < 40; i++)
+#pragma omp task
+				work(20000);
+		}
+#pragma omp barrier
+		for (int i = 0; i < 5; i++) {
+			work(1000 * omp_get_thread_num());
+#pragma omp barrier
+		}
+	}
+	return 0;
+}
+"""
+
+
+def test_late_tasks(t):
+    """Some threads wait at a barrier already when another one creates the first task. Of one episode, some departures are inferred
+    and others are seen."""
+    for options in (("-O0", "-DTHREADS=3", "-DMAKER=0"), ("-O2", "-DTHREADS=4", "-DMAKER=3"), ("-O1", "-DTHREADS=2", "-DMAKER=1")):
+        program, data = t.path(), t.path()
+        subprocess.run(["gcc", "-fopenmp", *options, "-x", "c", "-o", program, "-"], input=LATE_TASKS, text=True, check=True)
+        t.sbt("record", "-o", data, "--", program, rc=0)
+        trace = reported(t, data).nothing_lost()
+        check_equal(f"{options}: states", {e["state"] for e in trace.all("episode")}, {"complete"})
+        check_equal(f"{options}: episodes", len(trace.all("episode")), 10 + 1 + 5 + 1)
+        # On a busy machine, a thread may lose its CPU more than four times while it runs tasks inside the barrier.
+        check_between(f"{options}: unknown", trace.end["departures_unknown"], 0, 3)
+        # The first one, those with tasks, and the region's end.
+        counts = method_counts(trace)
+        check_equal(f"{options}: methods", (counts["seen"], counts["inferred"]), (1 + 5 + 1, 9 + 1))
+
+
 def test_discovered(t):
     """The futexes of a barrier with inferred departures are not taken for another barrier."""
     tracer = t.attach("-a", "--discover", "--duration", "30")

@@ -234,6 +234,19 @@ static void check_three(struct test *t, uint64_t third_ns, uint64_t first_ns, ui
 	assert_int_equal(seen, 0xe);
 }
 
+/* Add an arrival at a barrier of an OpenMP team. @round: number of the episode. */
+static struct sbt_arrival_full *arrive_in_team(struct test *t, uint32_t tid, uint64_t at_ns,
+					       uint32_t round)
+{
+	struct sbt_arrival_full *a = record(t, tid, at_ns, A);
+
+	a->head.flags |= SBT_CROSSING_ROUND;
+	a->head.length = SBT_ARRIVAL_TEAM;
+	a->round = round;
+	a->kind = SBT_KIND_LOOP;
+	return a;
+}
+
 /* A thread that never slept departs just after the last arrival. */
 static void test_spinning(void **unused)
 {
@@ -657,6 +670,55 @@ static void test_look(void **unused)
 	tear_down(t);
 }
 
+/* The numbers of the episodes decide which arrivals belong together, also after a loss. */
+static void test_team(void **unused)
+{
+	struct test *t = set_up(2);
+	struct sbt_crossing_full f;
+
+	arrive_in_team(t, 1, 100, 2);
+	arrive_in_team(t, 2, 200, 2);
+	arrive_in_team(t, 1, 300, 3);
+	t->seq[2]++; /* the arrival of thread 2 is lost */
+	arrive_in_team(t, 1, 500, 4);
+	arrive_in_team(t, 2, 600, 4);
+	t->lossy = true;
+	f = check_next(t, 1, 100, 201, 0);
+	assert_int_equal(f.crossing.round, 2);
+	assert_int_equal(f.crossing.kind, SBT_KIND_LOOP);
+	assert_true(f.crossing.flags & SBT_CROSSING_ROUND);
+	check_next(t, 2, 200, 201, 0);
+	f = check_next(t, 1, 300, 500, SBT_CROSSING_UNTIMED);
+	assert_int_equal(f.crossing.round, 3);
+	check_next(t, 2, 600, 601, 0);
+	f = check_next(t, 1, 500, 601, 0);
+	assert_int_equal(f.crossing.round, 4);
+	check_end(t);
+	tear_down(t);
+}
+
+/* A member whose departure will be seen counts when it arrives, first or last. */
+static void test_team_seen(void **unused)
+{
+	struct test *t = set_up(2);
+	struct sbt_arrival_full *a;
+
+	arrive_in_team(t, 1, 100, 2);
+	arrive_in_team(t, 2, 200, 2);
+	arrive_in_team(t, 1, 300, 3);
+	a = leave(t, 2, 400);
+	a->head.flags |= SBT_CROSSING_ROUND;
+	a->round = 3;
+	a = leave(t, 1, 700);
+	a->head.flags |= SBT_CROSSING_ROUND;
+	a->round = 4;
+	check_next(t, 1, 100, 201, 0);
+	check_next(t, 2, 200, 201, 0);
+	check_next(t, 1, 300, 401, 0);
+	check_end(t);
+	tear_down(t);
+}
+
 /* A program that uses many barriers, one after the other, needs no more memory for each of them. */
 static void test_many_barriers(void **unused)
 {
@@ -686,6 +748,7 @@ int main(void)
 		cmocka_unit_test(test_cyclic),	      cmocka_unit_test(test_abandoned),
 		cmocka_unit_test(test_created_again), cmocka_unit_test(test_exit_inside),
 		cmocka_unit_test(test_pending),	      cmocka_unit_test(test_look),
+		cmocka_unit_test(test_team),	      cmocka_unit_test(test_team_seen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
