@@ -291,8 +291,8 @@ static __noinline int tail_of_region(struct pt_regs *ctx, struct sbt_thread *t, 
 }
 
 /*
- * Return whether the present function was called by the function of the thread's last arrival,
- * whose departure is inferred.
+ * Return whether the present function was called by the function of the thread's last arrival, if
+ * the departure from there is inferred.
  */
 static __always_inline bool offs_called_within(struct pt_regs *ctx, __u32 index, __u32 tid)
 {

@@ -277,6 +277,15 @@ def test_discovered(t):
     check_equal("episodes", sum(b["episodes"] for b in barriers), 20000)
 
 
+@shared
+def test_filtered(t):
+    """A program under a seccomp filter that does not know the system call of return probes survives."""
+    for method in ("session", "multi", "perf"):
+        for how in ("seen", "inferred"):
+            trace = t.trace([workload("filtered")], "--attach", method, "--departures", how).nothing_lost()
+            check_equal(f"episodes, {method} {how}", trace.end["episodes"], 100)
+
+
 def links_of(pid):
     """Return the links of a running sbt-trace, as bpftool prints them."""
     found = []

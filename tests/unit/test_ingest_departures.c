@@ -697,7 +697,7 @@ static void test_team(void **unused)
 	tear_down(t);
 }
 
-/* A member whose departure will be seen counts when it arrives, first or last. */
+/* A member counts when it arrives, first or last, also if its departure will be seen. */
 static void test_team_seen(void **unused)
 {
 	struct test *t = set_up(2);

@@ -68,6 +68,8 @@ LADDER = {
     "user": (f"gen_user --threads 3 --rounds 40 {SHORT}", "user", 0),
 }
 SYSTEM = {"pthread": LADDER["pthread"]}
+# With departures that are inferred, and no other probes at returns.
+INFERRED = {"pthread": LADDER["pthread"], "eight": (f"gen --threads 8 --rounds 40 {SHORT}", "pthread", 0)}
 ITERATIONS = 12  # iterations of sbtloop
 LATE = {"lock-sleep": 30, "sleep": 30}  # rounds
 WANDERING = ("wander", "stay")
@@ -113,7 +115,7 @@ def groups(machine):
 def programs(machine):
     names = {program_of(row[0]) for rows in (COMMAND, ALONE, ATTACHED, UNLOGGED, LADDER)
              for row in there(machine, rows).values()}
-    return sorted(names | {"sbtloop", "late", "hung", "wander"})
+    return sorted(names | {"sbtloop", "late", "hung", "wander", "filtered"})
 
 
 def stamp(name):
@@ -144,9 +146,9 @@ def traced(name, options, command):
             f">{name}.out 2>{name}.err; echo $? >{name}.rc\n")
 
 
-def attached(run, rows, options):
+def attached(run, rows, options, look=""):
     """Return a script that attaches to all programs of @rows, which wait until the tracer is ready. $pids: their process
-    numbers."""
+    numbers. @look: commands to run when the probes are attached."""
     lines = [stamp(run), "pids=\n"]
     for name, (command, _, _) in rows.items():
         log = "" if name in UNLOGGED else f"--log {run}-{name}.log"
@@ -158,6 +160,7 @@ def attached(run, rows, options):
     lines.append(f"""sbt-trace --json -W -o {run}.json {options} >{run}.out 2>{run}.err & sbt=$!
 n=0; until [ -s {run}.json -o $n = 900 ] || ! kill -0 $sbt; do sleep 0.2; n=$((n+1)); done
 """)
+    lines.append(look)
     for name in rows:
         # Without the program, nothing reads, and a shell that writes waits for ever.
         lines.append(f"timeout 20 sh -c 'echo >{run}-{name}.go'; ends $(cat {run}-{name}.pid); echo $? >{run}-{name}.rc; "
@@ -166,6 +169,15 @@ n=0; until [ -s {run}.json -o $n = 900 ] || ! kill -0 $sbt; do sleep 0.2; n=$((n
                  f"ends $sbt; echo $? >{run}.rc\n")
     return "".join(lines)
 
+
+# Write the bytes of the C library's code in which the memory of a program and the file differ: position, byte in memory, byte in
+# the file. These are the breakpoints.
+CHANGED = r"""set -- $(grep 'r-xp.*libc.so.6' /proc/$(cat inferred-pthread.pid)/maps)
+start=$((0x${1%-*})); pages=$(((0x${1#*-} - start) / 4096))
+dd if=/proc/$(cat inferred-pthread.pid)/mem bs=4096 skip=$((start / 4096)) count=$pages of=memory 2>/dev/null
+dd if=$6 bs=4096 skip=$((0x$3 / 4096)) count=$pages of=file 2>/dev/null
+echo $((0x$3)) >inferred.begin; cmp -l memory file >inferred.changed; rm memory file
+"""
 
 HANGS = f"""{stamp("after")}cat >hung.sh <<'EOF'
 for kind in $kinds; do hung --kind $kind >$1-$kind.log 2>&1 & echo $! >$1-$kind.pid; done
@@ -210,6 +222,12 @@ echo $? >sums.rc
 """
 
 
+# A filter of system calls that does not know the one of return probes.
+FILTERED = "".join(f"""{stamp(how)}timeout 60 sbt-trace --json -o filtered-{how}.json --departures {how} -- filtered \
+	>filtered-{how}.out 2>filtered-{how}.err; echo $? >filtered-{how}.rc
+""" for how in ("seen", "inferred"))
+
+
 def script(machine):
     lines = ["export OMP_WAIT_POLICY=passive\n", ENDS, f"cat >all.sh <<'EOF'\n{command_script(machine)}EOF\n",
              traced("command", "-W -e task-clock,cycles,instructions", 'sh -c "$(cat all.sh)"'),
@@ -220,9 +238,10 @@ def script(machine):
     for rung in machine.rungs:
         causes = "" if rung == machine.rungs[0] else "--no-causes "
         lines.append(attached(rung, there(machine, LADDER), f"--discover -b my_barrier {causes}--attach {rung} -p $pids"))
+    lines.append(attached("inferred", INFERRED, "--no-discover -p $pids", CHANGED))
     if not machine.counting:
         lines.append(attached("system", SYSTEM, "-a"))
-    return "".join(lines) + SUMS + HANGS
+    return "".join(lines) + SUMS + FILTERED + HANGS
 
 
 # --- what was left behind ---------------------------------------------------------------------------
@@ -352,6 +371,36 @@ def whole(run, rows, method=None):
     return test
 
 
+RETURNS = {"amd64": ((0xc3,), (0xc2,)), "arm64": ((0xc0, 0x03, 0x5f, 0xd6),)}
+
+
+def filtered(left):
+    """The program survives, and its answers are right."""
+    for how in ("seen", "inferred"):
+        left.status(f"filtered-{how}")
+        check_equal(f"its output, {how}", left.text(f"filtered-{how}.out"), "filtered: rounds=100 ok\n")
+        check_equal(f"episodes, {how}", left.trace(f"filtered-{how}").end["episodes"], 100)
+
+
+def no_return_probes(left):
+    """The probe at the arrival is in the program's memory, and none is on a return instruction. No return probe exists without
+    a session, which these kernels do not have."""
+    trace, begin = left.trace("inferred"), int(left.text("inferred.begin"))
+    check_equal("methods", {d["family"]: d["method"] for d in trace.session["departures"]}, {"pthread": "inferred"})
+    check_equal("of each episode", {e["departures"] for e in trace.all("episode")}, {"inferred"})
+    check_equal("departures that are unknown", trace.end["departures_unknown"], 0)
+    size = 4 if left.machine.arch == "arm64" else 1
+    there = {}
+    for line in left.text("inferred.changed").splitlines():
+        position, _, byte = line.split()
+        at = begin + int(position) - 1
+        there.setdefault(at - at % size, []).append(int(byte, 8))
+    (entry,) = [p["offset"] for p in trace.session["probes"] if p["symbol"] == "pthread_barrier_wait"]
+    check(entry in there, f"no probe at {entry:#x}: {there}")
+    for at, old in there.items():
+        check(tuple(old) not in RETURNS[left.machine.arch], f"a probe on the return instruction at {at:#x}")
+
+
 def ladder(left):
     """Check the kernel's attach method and the counters, and that no episode lacks causes."""
     left.status("command")
@@ -475,7 +524,7 @@ def sums(left):
 
 
 def tests(machine):
-    found = {"sums": sums, "ladder": ladder, "usdt": usdt, **{f"late.{mode}": late(mode) for mode in LATE}}
+    found = {"sums": sums, "filtered": filtered, "ladder": ladder, "usdt": usdt, **{f"late.{mode}": late(mode) for mode in LATE}}
     for run, rows in (("command", COMMAND), *((name, {name: row}) for name, row in ALONE.items()),
                       *groups(machine).items()):
         found.update({name: one(run, name, row) for name, row in rows.items()})
@@ -483,6 +532,9 @@ def tests(machine):
         found["system"] = whole("system", SYSTEM)
     if machine.nodes > 1:
         found["numa"] = numa_nodes
+    found["inferred"] = whole("inferred", INFERRED)
+    if "session" not in machine.rungs:
+        found["no_return_probes"] = no_return_probes
     found.update({f"by.{rung}": whole(rung, there(machine, LADDER), rung) for rung in machine.rungs})
     found.update({f"hang.{which}": hangs(which) for which in ("after", "live")})
     return found

@@ -38,7 +38,7 @@ W_MUSL = $(MUSL_GCC) -std=gnu11 $(W_FLAGS)
 GEN_SRC := $(W_SRC)/gen.c $(W_SRC)/gen_core.c
 W_COMMON := $(wildcard $(W_SRC)/*.h) $(W_SRC)/workloads.mk
 
-W_PLAIN := paced lifetime joiner pmm lu wander cancel_async longjmp_out exec_self fork_children spawn_static churn exit_in_wait inline_site \
+W_PLAIN := paced filtered lifetime joiner pmm lu wander cancel_async longjmp_out exec_self fork_children spawn_static churn exit_in_wait inline_site \
 	wrapped hostile_names early stranger bench_crossing shared_fork forks pmu_phases late held bench_switch bench_phases bench_slowed cold hung exec_on shm_again exec_away
 W_PLAIN += brief waker copied_code
 W_CXX_PLAIN := cancel_cxx throw_out cond_cancel

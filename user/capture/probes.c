@@ -80,8 +80,8 @@ static bool is_musl(const struct module *m)
 
 /*
  * Return whether only arrivals are probed, because user space infers the departures. Only in glibc
- * is it known that no code of a waiter runs on after the release. In musl, the threads wait for each
- * other again. A function of the same name in another file may do anything.
+ * is it known that no code of a waiter runs on after the release. In musl, the threads wait for
+ * each other again. A function of the same name in another file may do anything.
  */
 static bool is_inferred(const struct probes *p, const struct module *m,
 			const struct module_probe_site *from)

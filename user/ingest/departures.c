@@ -771,7 +771,7 @@ static bool has_too_many(const struct departures *d)
 	return hash_count(&d->barriers) >= BARRIERS_MAX || hash_count(&d->objects) >= BARRIERS_MAX;
 }
 
-/* Return whether the arrival is at a barrier of an OpenMP team, of which the episodes are numbered. */
+/* Return whether the arrival is at a barrier of an OpenMP team. The episodes there have numbers. */
 static bool is_in_team(const struct sbt_arrival *a)
 {
 	return a->flags & SBT_CROSSING_ROUND;

@@ -17,6 +17,10 @@
  * The times until a thread has then left its system call are added, as they were measured when
  * tracing began.
  *
+ * In an OpenMP team, the episodes have numbers, and the number alone decides which arrivals belong
+ * together. An arrival there also counts if its departure will be seen: SBT_REC_LEFT has its
+ * number.
+ *
  * If the release or the thread's state at that time is not known, the departure is not known
  * (SBT_CROSSING_UNTIMED): it is never guessed. A thread that arrives again before the release has
  * abandoned the barrier.
