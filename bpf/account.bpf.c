@@ -705,6 +705,40 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	return 0;
 }
 
+/*
+ * Handle a signal for which the current thread has a handler. If it may be inside a barrier, its
+ * stack shows whether it is. If so, the handler runs inside the barrier, and the thread leaves the
+ * barrier only afterwards: the time of its departure is not known.
+ */
+SEC("?tp_btf/signal_deliver")
+int BPF_PROG(on_signal, int sig, void *info, struct k_sigaction *action)
+{
+	struct user_call call = {};
+	struct pt_regs___kernel *regs;
+	struct sbt_account *a;
+	struct sbt_offs *o;
+	__u32 index = 0;
+
+	if (!marks[(__u32)bpf_get_current_pid_tgid() & (SBT_MARKS - 1)] || ended ||
+	    action->sa.sa_handler == (void *)SIG_DFL || action->sa.sa_handler == (void *)SIG_IGN)
+		return 0;
+	a = account_find((__u32)bpf_get_current_pid_tgid(), &index);
+	if (!a || !offs_maybe_inside(a))
+		return 0;
+	o = offs_at(index, a->tid);
+	regs = own_regs();
+	if (!o || !regs)
+		return 0;
+	user_call(regs, &call);
+	if (!offs_returned(o, call.sp)) {
+		a->unsure = 1;
+		return 0;
+	}
+	a->inside = ACCOUNT_OUTSIDE;
+	o->left_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
 /* --- page faults ------------------------------------------------------------------------------ */
 
 /*

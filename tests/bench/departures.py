@@ -65,6 +65,22 @@ def four_threads():
         print("    single runs: " + " ".join("%.2f" % r for r in sorted(ratios)))
 
 
+def openmp():
+    """The overhead per barrier of OpenMP, as in the EPCC microbenchmarks: two threads, back to back in one region."""
+    for library, bound in (("", 1 / 3), ("-libomp", None)):
+        program = [workload("bench_omp" + library), "2", "1"]
+        rows = {"bare": [], "seen": [], "inferred": []}
+        for _ in range(RUNS):
+            run = subprocess.run(program, capture_output=True, text=True, check=True, timeout=120)
+            rows["bare"].append(last_object(run.stdout)["ns_per_barrier"])
+            for departures in ("seen", "inferred"):
+                rows[departures].append(run_traced(("--departures", departures), program)["ns_per_barrier"])
+        print("OpenMP barrier%s, 2 threads, ns: " % library + ", ".join("%s %.0f" % (name, median(row)) for name, row in rows.items()))
+        ratios = [(i - b) / (s - b) for b, s, i in zip(rows["bare"], rows["seen"], rows["inferred"])]
+        say("added cost of a barrier, inferred against seen", median(ratios), bound)
+        print("    single runs: " + " ".join("%.2f" % r for r in sorted(ratios)))
+
+
 def accuracy():
     import genlog
     for threads, rounds, work in ACCURACY:
@@ -87,7 +103,7 @@ def accuracy():
                    100 * found["wait_error"], trace["end"][0]["departures_unknown"]))
 
 
-def bench_departures(parts=("one", "four", "accuracy")):
-    run = {"one": one_thread, "four": four_threads, "accuracy": accuracy}
+def bench_departures(parts=("one", "four", "openmp", "accuracy")):
+    run = {"one": one_thread, "four": four_threads, "openmp": openmp, "accuracy": accuracy}
     for part in parts:
         run[part]()

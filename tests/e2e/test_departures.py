@@ -266,6 +266,96 @@ def test_late_tasks(t):
         check_equal(f"{options}: methods", (counts["seen"], counts["inferred"]), (1 + 5 + 1, 9 + 1))
 
 
+SIGNALS = r"""
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static pthread_barrier_t barrier;
+static __thread volatile int handled;
+
+static void pause_us(long us)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = us * 1000 }, NULL);
+}
+
+static void handler(int signal)
+{
+	struct timespec begun, now;
+
+	handled++;
+#ifdef SLEEPS
+	pause_us(2000);
+#endif
+	clock_gettime(CLOCK_MONOTONIC, &begun);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while ((now.tv_sec - begun.tv_sec) * 1000000000L + now.tv_nsec - begun.tv_nsec < 3000000);
+	(void)signal;
+}
+
+static void *member(void *late)
+{
+	for (int i = 0; i < 60; i++) {
+		int before;
+
+		if (late)
+			pause_us(5000);
+		before = handled;
+		pthread_barrier_wait(&barrier);
+		printf("%ld %d\n", syscall(SYS_gettid), handled != before);
+	}
+	return NULL;
+}
+
+int main(void)
+{
+	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
+	pthread_t threads[2];
+
+	sigaction(SIGUSR1, &action, NULL);
+	pthread_barrier_init(&barrier, NULL, 2);
+	for (long i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, member, (void *)i);
+	for (int i = 0; i < 20; i++) {
+		pause_us(8000 + 1000 * (i % 3));
+		pthread_kill(threads[0], SIGUSR1);
+	}
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+"""
+
+
+def test_signals(t):
+    """A signal handler runs inside the barrier, also after the release. When the thread leaves the barrier is then not known."""
+    for options in (("-O2",), ("-O0", "-DSLEEPS")):
+        program, data = t.path(), t.path()
+        subprocess.run(["cc", "-pthread", *options, "-x", "c", "-o", program, "-"], input=SIGNALS, text=True, check=True)
+        result = t.sbt("record", "-o", data, "--", program, rc=0)
+        trace, own, found = reported(t, data), {}, {}
+        for line in result.out.splitlines():
+            tid, handled = line.split()
+            own.setdefault(int(tid), []).append(handled == "1")
+        for e in sorted(trace.all("episode"), key=lambda e: e["seq"]):
+            for m in e["threads"]:
+                found.setdefault(m["tid"], []).append(m["depart_ns"] is None)
+        pairs = [pair for tid, handled in own.items() for pair in zip(handled, found[tid])]
+        check_equal(f"{options}: crossings", len(pairs), 120)
+        during = [unknown for handled, unknown in pairs if handled]
+        # The handler may also run between the program's own notes and the barrier.
+        check(len(during) >= 8, f"{options}: signals during crossings: {len(during)}")
+        check(sum(during) >= 0.7 * len(during), f"{options}: unknown after a signal: {sum(during)} of {len(during)}")
+        others = [unknown for handled, unknown in pairs if not handled]
+        check(sum(others) <= 2, f"{options}: unknown without a signal: {sum(others)} of {len(others)}")
+        check_equal(f"{options}: counted", trace.end["departures_unknown"], sum(during) + sum(others))
+        check_equal(f"{options}: complete", trace.end["complete"], False)
+
+
 def test_discovered(t):
     """The futexes of a barrier with inferred departures are not taken for another barrier."""
     tracer = t.attach("-a", "--discover", "--duration", "30")

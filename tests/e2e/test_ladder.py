@@ -175,7 +175,7 @@ def test_under_a_too(t):
 
 def test_plain_programs_get_return_probes(t):
     """Only programs that need it get the expensive method. Departures of a C program are detected by return probes."""
-    for options, departures in (([], "inference for pthread barriers, return probe for others"),
+    for options, departures in (([], "inference where possible, else return probe"),
                                 (["--departures", "seen"], "return probe")):
         trace = t.trace([workload("gen"), *GEN], *options)
         check_equal(f"departures {options}", trace.process()["departures"], departures)

@@ -69,7 +69,7 @@ W_HAVE = $(shell command -v $1 2>/dev/null)
 W_HAND := hand_written hand_written-O0 hand_written-stripped hand_written-clang \
 	hand_written_cxx hand_written_cxx-O0 two_phase two_phase-O0 two_phase-clang \
 	two_phase_cxx two_phase_cxx-O0 turnstiles turnstiles-O0 turnstiles-clang
-W_OMP_MORE := omp_turns omp_reduce omp_sizes omp_tasks
+W_OMP_MORE := omp_turns omp_reduce omp_sizes omp_tasks bench_omp
 W_OMP_TASKS := omp_tasks-O0 omp_tasks-stripped
 # Thread pools that count down, semaphores used as barriers, and programs of C++ without barriers.
 W_POOLS := $(foreach name,count_pool sem_meet no_barrier,$(name) $(name)-O0)

@@ -26,6 +26,7 @@ void account_prepare(struct attach *a, uint32_t max_threads)
 
 	bpf_program__set_autoload(skel->progs.on_switch, a->account);
 	bpf_program__set_autoload(skel->progs.on_waking, a->account);
+	bpf_program__set_autoload(skel->progs.on_signal, skel->rodata->config.infer);
 	/* Without discovery, no interpreter is looked for: a->joins. */
 	bpf_program__set_autoload(skel->progs.python_switch, a->account && !a->joins);
 	bpf_program__set_autoload(skel->progs.join_switch, !a->account && a->joins);
@@ -178,12 +179,14 @@ int account_attach(struct attach *a)
 	struct bpf_program *const programs[] = {
 		a->account ? a->skel->progs.on_switch : a->skel->progs.join_switch,
 		a->account ? a->skel->progs.on_waking : a->skel->progs.join_waking,
+		a->skel->progs.on_signal,
 	};
+	size_t n = sizeof(programs) / sizeof(programs[0]);
 	int err;
 
 	if (!a->account && !a->joins)
 		return 0;
-	err = attach_programs(a, programs, sizeof(programs) / sizeof(programs[0]));
+	err = attach_programs(a, programs, attach_infers(a) ? n : n - 1);
 	return !err && a->account ? attach_faults(a) : err;
 }
 

@@ -133,8 +133,8 @@ static uint32_t see_returns(struct tracker *t, int pid, const struct maps *maps,
 static const char *detection(const struct tracker *t, const struct address_space *space, bool exits)
 {
 	if (attach_infers(t->attach) && space->libc != FAMILY_LIBC_MUSL)
-		return exits ? "inference for pthread barriers, ret instructions for others"
-			     : "inference for pthread barriers, return probe for others";
+		return exits ? "inference where possible, else ret instructions"
+			     : "inference where possible, else return probe";
 	return exits ? "ret instructions" : "return probe";
 }
 
