@@ -212,6 +212,21 @@ test_team_back_to_back = in_teams("barrier", "--threads", "4", "--rounds", "3000
 test_team_with_tasks = in_teams("tasks", "--threads", "3", "--rounds", "60", "--work", "random:50us:500us:2", seen=None)
 test_team_short = in_teams("region", "--threads", "3", "--rounds", "60", "--work", "random:50us:500us:2", seen=None)
 
+
+
+def test_team_lost(t):
+    """After lost records, the numbers of the episodes still decide which arrivals belong together."""
+    log, data = t.path(), t.path()
+    t.sbt("record", "--ring-size", "4", "-o", data, "--", workload("gen_gomp"), "--kind", "barrier", "--threads", "4", "--rounds",
+          "20000", "--work", "none", "--log", log, rc=0)
+    trace = reported(t, data)
+    check(trace.end["lost_total"] > 0, "nothing was lost")
+    check_equal("complete", trace.end["complete"], False)
+    result = trace.compare(genlog.Log(log))
+    check_between("complete episodes that are wrong", result["extra"], 0, 1)  # the log does not have the region's end
+    check_last(result)
+
+
 LATE_TASKS = r"""
 #include <omp.h>
 #include <unistd.h>
