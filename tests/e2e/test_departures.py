@@ -373,13 +373,16 @@ def test_signals(t):
 
 def test_discovered(t):
     """The futexes of a barrier with inferred departures are not taken for another barrier."""
+    gen = t.gen("--threads", "4", "--rounds", "20000", "--work", "none", wait=True)
     tracer = t.attach("-a", "--discover", "--duration", "30")
-    gen = t.gen("--threads", "4", "--rounds", "20000", "--work", "none")
+    gen.begin()
     gen.wait()
     trace = tracer.stop()
     barriers = trace.barriers(pid=gen.pid)
     check_equal("families", {b["family"] for b in barriers}, {"pthread"})
-    check_equal("episodes", sum(b["episodes"] for b in barriers), 20000)
+    # With -a, the first crossings of a program may be missed. They are counted.
+    missed = 20000 - sum(b["episodes"] for b in barriers)
+    check_between("missed episodes", missed, 0, 1 + trace.end["lost"]["not_examined"])
 
 
 @shared
