@@ -191,8 +191,8 @@ static __noinline MAYBE_UNUSED int team_round(struct sbt_thread *t, __u32 index)
 }
 
 /*
- * Incremented when a thread of any traced process creates an OpenMP task. From then on, threads may
- * run tasks inside barriers, so departures are seen.
+ * 1 after a thread of any traced process has created an OpenMP task. From then on, threads may run
+ * tasks inside barriers, so departures are seen.
  */
 extern volatile __u32 tasks_made;
 

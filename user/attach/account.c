@@ -179,7 +179,7 @@ int account_attach(struct attach *a)
 	struct bpf_program *const programs[] = {
 		a->account ? a->skel->progs.on_switch : a->skel->progs.join_switch,
 		a->account ? a->skel->progs.on_waking : a->skel->progs.join_waking,
-		a->skel->progs.on_signal,
+		a->skel->progs.on_signal, /* the last one: only if departures are inferred */
 	};
 	size_t n = sizeof(programs) / sizeof(programs[0]);
 	int err;
