@@ -159,6 +159,7 @@ static int begin_hook(struct capture *c)
 {
 	struct capture_view view = { .attach = c->attach,
 				     .spaces = c->spaces,
+				     .ingest = c->ingest,
 				     .model = c->model,
 				     .run_facts_live = &c->run_facts_live,
 				     .causes = c->cause_names ? cause_names_causes(c->cause_names)
@@ -180,7 +181,7 @@ static int begin_hanging(struct capture *c)
 		.attach = c->attach,
 		.spaces = c->spaces,
 		.ranks = tracker_ranks(c->tracker),
-		.departures = ingest_departures(c->ingest),
+		.ingest = c->ingest,
 		.model = c->model,
 		.report_env = run_facts_live_env(&c->run_facts_live),
 		.report = on_hang,

@@ -11,6 +11,7 @@
 #include "attach/attach.h"
 #include "base/options.h"
 #include "capture/run_facts_live.h"
+#include "ingest/ingest.h"
 #include "model/model.h"
 #include "sites/address_space.h"
 
@@ -18,6 +19,7 @@
 struct capture_view {
 	struct attach *attach;
 	struct address_spaces *spaces;
+	struct ingest *ingest;
 	struct model *model;
 	struct run_facts_live *run_facts_live;
 	struct causes *causes; /* NULL: thread time is not accounted for */

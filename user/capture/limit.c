@@ -759,7 +759,7 @@ static int leave(struct limit *l, const struct leaving *leaving)
 	int err;
 
 	if (whole)
-		attach_each_pending(l->env.attach, note_inside, &inside);
+		ingest_each_inside(l->env.ingest, note_inside, &inside);
 	ingest_end_probe_groups(l->env.ingest, leaving->tgid, leaving->inc,
 				leaving->detached.probe_groups);
 	if (!whole)

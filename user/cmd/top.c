@@ -115,7 +115,7 @@ static int look(struct top *t)
 {
 	int err;
 
-	attach_each_pending(t->view.attach, note_waiting, t);
+	ingest_each_inside(t->view.ingest, note_waiting, t);
 	err = t->error ? t->error
 		       : live_rates_look(t->live_rates, t->view.model, t->view.causes, t->now_ns);
 	set_facts(t);

@@ -73,29 +73,11 @@ static void note_pending(void *ctx, uint32_t tid, const struct sbt_thread *t)
 		s->n--;
 }
 
-/* Note a thread with an inferred departure, if its barrier was not released. */
-static void note_inferred(void *ctx, uint32_t tid, const struct sbt_thread *t)
-{
-	const struct arrivals *s = ctx;
-
-	if (departures_waits(s->env->departures, t->inc, tid))
-		note_pending(ctx, tid, t);
-}
-
-bool arrivals_is_inside(const struct hang_env *env, uint32_t inc, uint32_t tid)
-{
-	return env->departures && departures_waits(env->departures, inc, tid)
-		       ? true
-		       : attach_is_inside(env->attach, tid);
-}
-
 int arrivals_look(struct arrivals *s, const struct hang_env *env)
 {
 	s->n = s->ngroups = 0;
 	s->env = env;
-	attach_each_pending(env->attach, note_pending, s);
-	if (env->departures)
-		attach_each_inferred(env->attach, note_inferred, s);
+	ingest_each_inside(env->ingest, note_pending, s);
 	return s->failed ? -ENOMEM : 0;
 }
 

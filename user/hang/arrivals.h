@@ -43,8 +43,6 @@ struct arrivals {
 void arrivals_free(struct arrivals *arrivals);
 /* Copy all arrivals at barriers, except stale arrivals. Do not group them. Return 0 or -ENOMEM. */
 int arrivals_look(struct arrivals *arrivals, const struct hang_env *env);
-/* Return whether the thread's arrival was seen, and nothing shows that it has departed. */
-bool arrivals_is_inside(const struct hang_env *env, uint32_t inc, uint32_t tid);
 /* Return whether at least one arrival is at least @after_ns old. */
 bool arrivals_old(const struct arrivals *arrivals, uint64_t now_ns, uint64_t after_ns);
 /* Group the arrivals by barrier. Return 0 or -errno. */

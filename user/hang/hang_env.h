@@ -9,7 +9,7 @@
 
 #include "analyse/report.h"
 #include "attach/attach.h"
-#include "ingest/departures.h"
+#include "ingest/ingest.h"
 #include "ingest/ranks.h"
 #include "model/model.h"
 #include "sites/address_space.h"
@@ -19,7 +19,7 @@ struct hang_env {
 	struct attach *attach;
 	struct address_spaces *spaces; /* the tracer's; used only for look-ups */
 	struct ranks *ranks;
-	const struct departures *departures; /* NULL: all departures are seen */
+	const struct ingest *ingest;
 	struct model *model;
 	const struct report_env *report_env;
 	/* Called with each hang that is found, and again when it is over (hang->over). */

@@ -354,7 +354,7 @@ static void report_found(struct hang_monitor *h, struct known *k, struct report_
 	uint64_t age = number_less(found->t_ns, k->since_ns);
 
 	/* The barrier may have opened during the look. */
-	if (!k->circle && (!arrivals_is_inside(&h->env, k->inc, k->tid) || has_opened(h, k)))
+	if (!k->circle && (!ingest_is_inside(h->env.ingest, k->inc, k->tid) || has_opened(h, k)))
 		return;
 	if (k->circle)
 		k->pid = found->pid;

@@ -293,9 +293,35 @@ void ingest_free(struct ingest *p)
 	free(p);
 }
 
-const struct departures *ingest_departures(const struct ingest *p)
+struct insiders {
+	const struct departures *departures;
+	void (*each)(void *ctx, uint32_t tid, const struct sbt_thread *thread);
+	void *ctx;
+};
+
+static void show_inferred(void *ctx, uint32_t tid, const struct sbt_thread *thread)
 {
-	return p->departures;
+	const struct insiders *in = ctx;
+
+	if (departures_waits(in->departures, thread->inc, tid))
+		in->each(in->ctx, tid, thread);
+}
+
+void ingest_each_inside(const struct ingest *p,
+			void (*each)(void *ctx, uint32_t tid, const struct sbt_thread *thread),
+			void *ctx)
+{
+	struct insiders in = { p->departures, each, ctx };
+
+	attach_each_pending(p->attach, each, ctx);
+	if (p->departures)
+		attach_each_inferred(p->attach, show_inferred, &in);
+}
+
+bool ingest_is_inside(const struct ingest *p, uint32_t inc, uint32_t tid)
+{
+	return (p->departures && departures_waits(p->departures, inc, tid)) ||
+	       attach_is_inside(p->attach, tid);
 }
 
 struct feed *ingest_feed(const struct ingest *p)

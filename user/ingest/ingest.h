@@ -23,8 +23,15 @@ int ingest_new(const struct feed_options *options, struct stream *stream, bool d
 void ingest_free(struct ingest *ingest);
 /* Return the feed, which lives as long as @ingest. */
 struct feed *ingest_feed(const struct ingest *ingest);
-/* Return the stream that infers departures; NULL: all departures are seen. */
-const struct departures *ingest_departures(const struct ingest *ingest);
+/*
+ * Call @each for every thread that is inside a barrier now: its departure was not seen, or its
+ * barrier was not released. @thread->arrive_ns is 0 if it has left meanwhile.
+ */
+void ingest_each_inside(const struct ingest *ingest,
+			void (*each)(void *ctx, uint32_t tid, const struct sbt_thread *thread),
+			void *ctx);
+/* Return whether the thread is one of those. */
+bool ingest_is_inside(const struct ingest *ingest, uint32_t inc, uint32_t tid);
 /*
  * Feed all records from before @until_ns. The model gets an event before the crossings that follow
  * the event. Return 0, or -errno, or 1 after a few milliseconds if the caller has to call again
