@@ -503,7 +503,7 @@ static void test_lost_first(void **unused)
 
 /*
  * The count that the barrier gave was wrong: a thread that was not the last one has woken others.
- * The episodes are found again.
+ * This shows where the next episode begins.
  */
 static void test_contradiction(void **unused)
 {
@@ -515,16 +515,75 @@ static void test_contradiction(void **unused)
 	arrive(t, 1, b + 30);
 	/* Thread 2 has woken thread 1, so its arrival at 20 was the last one. */
 	arrive(t, 2, b + 40)->woke_ns = b + 25;
-	counted(arrive(t, 1, b + 50), 0);
+	arrive(t, 1, b + 50);
 	arrive(t, 2, b + 60);
 	arrive(t, 1, b + 70);
 	arrive(t, 2, b + 80);
 	check_next(t, 1, b + 10, b + 11, 0);
 	check_next(t, 2, b + 20, b + 40, SBT_CROSSING_UNTIMED);
+	check_next(t, 2, b + 40, b + 41, 0);
 	check_next(t, 1, b + 30, b + 50, SBT_CROSSING_UNTIMED);
-	check_next(t, 2, b + 40, b + 60, SBT_CROSSING_UNTIMED);
 	check_next(t, 1, b + 50, b + 61, 0);
 	check_next(t, 2, b + 60, b + 61, 0);
+	assert_int_equal(t->refreshed, 0);
+	tear_down(t);
+}
+
+/*
+ * As before, with four members. Three of them have arrived for the next episode when the thread that
+ * woke the others arrives there.
+ */
+static void test_contradiction_of_four(void **unused)
+{
+	struct test *t = set_up(4);
+	uint32_t i;
+
+	/* Thread 4 was inside as well, but had not been counted. */
+	counted(arrive(t, 1, 10), 0);
+	arrive(t, 2, 20);
+	arrive(t, 3, 30);
+	arrive(t, 4, 110);
+	arrive(t, 1, 120);
+	arrive(t, 2, 130);
+	arrive(t, 3, 140)->woke_ns = 35;
+	for (i = 1; i <= 4; i++)
+		arrive(t, i, 200 + i);
+	for (i = 1; i <= 4; i++)
+		arrive(t, i, 300 + i);
+	check_next(t, 1, 10, 111, 0);
+	check_next(t, 2, 20, 111, 0);
+	check_next(t, 3, 30, 140, SBT_CROSSING_UNTIMED);
+	check_next(t, 3, 140, 141, 0);
+	check_next(t, 1, 120, 201, SBT_CROSSING_UNTIMED);
+	check_next(t, 2, 130, 202, SBT_CROSSING_UNTIMED);
+	check_next(t, 4, 110, 204, SBT_CROSSING_UNTIMED);
+	for (i = 1; i <= 4; i++)
+		assert_int_equal(next(t).crossing.depart_ns, 205);
+	assert_int_equal(t->refreshed, 0);
+	tear_down(t);
+}
+
+/* A record is missing since the thread that woke others arrived, so it does not show the step. */
+static void test_contradiction_and_lost(void **unused)
+{
+	const uint64_t b = 20000000;
+	struct test *t = set_up(3);
+
+	arrive(t, 1, b + 10);
+	arrive(t, 2, b + 20);
+	arrive(t, 3, b + 30);
+	t->seq[2]++; /* thread 2 arrived at 40 */
+	t->lossy = true;
+	arrive(t, 1, b + 50);
+	arrive(t, 2, b + 60);
+	arrive(t, 3, b + 70)->woke_ns = b + 35;
+	counted(arrive(t, 1, b + 80), 2);
+	check_next(t, 1, b + 10, b + 31, 0);
+	check_next(t, 2, b + 20, b + 31, 0);
+	check_next(t, 3, b + 30, b + 39, 0);
+	check_next(t, 1, b + 50, b + 80, SBT_CROSSING_UNTIMED);
+	check_next(t, 1, b + 80, b + 81, 0);
+	check_end(t); /* threads 2 and 3 are inside, as far as is known */
 	assert_int_equal(t->refreshed, 1);
 	tear_down(t);
 }
@@ -739,16 +798,28 @@ static void test_many_barriers(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_many_barriers), cmocka_unit_test(test_spinning),
-		cmocka_unit_test(test_asleep),	      cmocka_unit_test(test_last),
-		cmocka_unit_test(test_after_release), cmocka_unit_test(test_phase),
-		cmocka_unit_test(test_too_many),      cmocka_unit_test(test_unsure),
-		cmocka_unit_test(test_lost),	      cmocka_unit_test(test_lost_first),
-		cmocka_unit_test(test_contradiction), cmocka_unit_test(test_begun),
-		cmocka_unit_test(test_cyclic),	      cmocka_unit_test(test_abandoned),
-		cmocka_unit_test(test_created_again), cmocka_unit_test(test_exit_inside),
-		cmocka_unit_test(test_pending),	      cmocka_unit_test(test_look),
-		cmocka_unit_test(test_team),	      cmocka_unit_test(test_team_seen),
+		cmocka_unit_test(test_many_barriers),
+		cmocka_unit_test(test_spinning),
+		cmocka_unit_test(test_asleep),
+		cmocka_unit_test(test_last),
+		cmocka_unit_test(test_after_release),
+		cmocka_unit_test(test_phase),
+		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_unsure),
+		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_lost_first),
+		cmocka_unit_test(test_contradiction),
+		cmocka_unit_test(test_contradiction_of_four),
+		cmocka_unit_test(test_contradiction_and_lost),
+		cmocka_unit_test(test_begun),
+		cmocka_unit_test(test_cyclic),
+		cmocka_unit_test(test_abandoned),
+		cmocka_unit_test(test_created_again),
+		cmocka_unit_test(test_exit_inside),
+		cmocka_unit_test(test_pending),
+		cmocka_unit_test(test_look),
+		cmocka_unit_test(test_team),
+		cmocka_unit_test(test_team_seen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

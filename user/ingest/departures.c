@@ -57,8 +57,11 @@ struct barrier {
 	uint32_t count;
 	struct group *open; /* NULL: no thread has arrived since the last release */
 	uint64_t key;
-	/* Records were lost, so it is not known which arrival begins the next episode. */
+	/* It is not known which arrival begins the next episode. */
 	bool lost;
+	uint32_t ahead; /* number of arrivals in the present episode that are in no open group */
+	uint64_t arrivals; /* number of arrivals that were seen */
+	uint64_t gap; /* .arrivals when it was last found that a record is missing; 0: never */
 	bool released; /* it was released while it was traced */
 };
 
@@ -92,6 +95,7 @@ struct waiter {
 	/* when it was first asked for and the answer was that a record follows; 0: never */
 	uint64_t asked_ns;
 	uint16_t index; /* sbt_crossing.index */
+	uint64_t ordinal; /* barrier.arrivals at the arrival; 0: the barrier does not count them */
 	/* The departure; NEVER: unknown. The first `before` elements of `off` are before it. */
 	uint64_t depart_ns;
 	uint32_t before;
@@ -297,6 +301,19 @@ static void lose_step(struct barrier *b)
 		b->open->sure = false;
 	barrier_close(b);
 	b->lost = true;
+	b->ahead = 0;
+}
+
+/*
+ * The step is lost, and the thread has woken another one after its arrival: it was the last arriver
+ * of its episode. The arrivals after its own belong to the next episodes.
+ */
+static void find_step_after(struct barrier *b, const struct waiter *last)
+{
+	if (!b->count || last->ordinal <= b->gap)
+		return;
+	b->lost = false;
+	b->ahead = (uint32_t)((b->arrivals - last->ordinal) % b->count);
 }
 
 /*
@@ -387,6 +404,7 @@ static int team_arrive(struct departures *d, struct barrier *b, struct waiter *w
 	if (!g)
 		return -ENOMEM;
 	b->count = count;
+	w->ordinal = 0;
 	group_join(g, w);
 	if (g->n >= count)
 		barrier_release(d, b);
@@ -411,16 +429,22 @@ static int barrier_arrive(struct departures *d, struct barrier *b, struct waiter
 	if (b->open &&
 	    (has_arrived(b->open, w->full.crossing.tid) || (!b->open->waiters && counts_none(is))))
 		barrier_close(b);
-	if (gap)
+	if (gap) {
 		lose_step(b);
+		b->gap = b->arrivals;
+	}
 	if (b->lost)
 		find_step(d, b, is, now_ns);
+	w->ordinal = ++b->arrivals;
 	g = b->open;
 	if (!g) {
 		g = group_new(b);
 		if (!g)
 			return -ENOMEM;
-		g->sure = !b->lost && (b->released || (fresh && is->waiting != UINT32_MAX));
+		g->sure = !b->lost && !b->ahead &&
+			  (b->released || (fresh && is->waiting != UINT32_MAX));
+		g->unseen = b->ahead;
+		b->ahead = 0;
 	}
 	if (fresh && is->count && is->waiting != UINT32_MAX && is->waiting % is->count > g->n &&
 	    is->waiting % is->count - g->n > g->unseen)
@@ -674,6 +698,7 @@ static int has_left(struct departures *d, struct waiter *w, const struct sbt_arr
 		    uint64_t now_ns)
 {
 	struct group *g = w->group;
+	struct barrier *b;
 	int err = 0;
 
 	if (w->pending) {
@@ -685,6 +710,9 @@ static int has_left(struct departures *d, struct waiter *w, const struct sbt_arr
 			g->leavers[g->nleavers++] = w->full.crossing.tid;
 		}
 		decide(d, w, seen, now_ns);
+		b = hash_get_ptr(&d->barriers, g->key);
+		if (b && b->lost && seen->woke_ns && !seen->unsure)
+			find_step_after(b, w);
 		err = settle(d, w, seen, now_ns);
 	}
 	if (w->open)
