@@ -302,8 +302,6 @@ static __always_inline bool offs_called_within(struct pt_regs *ctx, __u32 index,
 	       called_within(ctx, o->entry, o->sp, o->ip);
 }
 
-#define NOT_INFERRED (SBT_SPEC_WAITED | SBT_SPEC_REDUCE | SBT_SPEC_RETS | SBT_SPEC_PAIR)
-
 /*
  * If the departure from a barrier of the thread's team can be inferred, note the arrival, and
  * return true.
@@ -314,9 +312,7 @@ static __always_inline bool arrive_in_team(struct pt_regs *ctx, struct sbt_threa
 {
 	int members;
 
-	/* FAMILY_INFERRED_IN_TEAM */
-	if (!config.infer || spec->family != SBT_FAMILY_GOMP || !(flags & SBT_CROSSING_ROUND) ||
-	    spec->flags & NOT_INFERRED)
+	if (!config.infer || !spec->inferred_in_team || !(flags & SBT_CROSSING_ROUND))
 		return false;
 	members = team_inferred(t, index);
 	if (!members)

@@ -197,7 +197,9 @@ struct sbt_spec {
 	 * arguments.
 	 */
 	__u32 rule;
-	__u32 less_one; /* pthread: the object holds the number of members minus one, as in musl */
+	__u16 less_one; /* pthread: the object holds the number of members minus one, as in musl */
+	/* OpenMP: if the number of the team's members is known, the departure is inferred */
+	__u16 inferred_in_team;
 };
 
 #endif /* SBT_PROBE_H */

@@ -90,6 +90,18 @@ static bool is_inferred(const struct probes *p, const struct module *m,
 	       family_has(from->spec.family, FAMILY_INFERRED) && m->traits.glibc;
 }
 
+/*
+ * Return whether departures are inferred once the team's members are known. Functions that only
+ * some members wait in, or that may end in another way, need both ends.
+ */
+static bool is_inferred_in_team(const struct probes *p, const struct module_probe_site *from)
+{
+	const uint8_t seen = SBT_SPEC_WAITED | SBT_SPEC_REDUCE | SBT_SPEC_RETS | SBT_SPEC_PAIR;
+
+	return attach_infers(p->attach) && from->spec.role == SBT_ROLE_BARRIER &&
+	       family_has(from->spec.family, FAMILY_INFERRED_IN_TEAM) && !(from->spec.flags & seen);
+}
+
 static void fill_probe_site(const struct probes *p, const struct module *m,
 			    const struct module_probe_site *from,
 			    struct attach_probe_site *probe_site)
@@ -100,6 +112,7 @@ static void fill_probe_site(const struct probes *p, const struct module *m,
 	probe_site->spec = from->spec;
 	if (is_inferred(p, m, from))
 		probe_site->spec.role = SBT_ROLE_ARRIVAL;
+	probe_site->spec.inferred_in_team = is_inferred_in_team(p, from);
 	if (family_has(from->spec.family, FAMILY_LIBC_OBJECT))
 		probe_site->spec.less_one = is_musl(m);
 	probe_site->spec.probe_group = probe_group ? SBT_PROBE_GROUP(probe_group) : 0;
