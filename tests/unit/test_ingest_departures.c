@@ -588,6 +588,54 @@ static void test_contradiction_and_lost(void **unused)
 	tear_down(t);
 }
 
+/*
+ * Three threads use a barrier of two. Then a thread that did not sleep until the release of its
+ * episode may have been counted in an earlier one, though it arrived after its last arriver.
+ */
+static void test_crowded(void **unused)
+{
+	uint32_t asleep;
+
+	for (asleep = 0; asleep < 2; asleep++) {
+		struct test *t = set_up(2);
+		struct sbt_arrival_full *a;
+
+		arrive(t, 1, 100);
+		arrive(t, 2, 200);
+		arrive(t, 3, 210);
+		arrive(t, 1, 50000);
+		a = arrive(t, 3, 60000);
+		if (asleep)
+			off(a, 300, 50010)->inside = 1;
+		arrive(t, 2, 60100);
+		check_next(t, 1, 100, 201, 0);
+		check_next(t, 2, 200, 201, 0);
+		check_next(t, 1, 50000, 50001, 0);
+		if (asleep)
+			check_next(t, 3, 210, 50013, 0);
+		else
+			check_next(t, 3, 210, 60000, SBT_CROSSING_UNTIMED);
+		tear_down(t);
+	}
+}
+
+/* Here such a thread arrives again, before the barrier has as many arrivals as it needs. */
+static void test_crowded_and_earlier(void **unused)
+{
+	struct test *t = set_up(2);
+
+	arrive(t, 1, 100);
+	arrive(t, 2, 110);
+	arrive(t, 3, 120);
+	arrive(t, 3, 200);
+	arrive(t, 1, 300);
+	arrive(t, 2, 400);
+	check_next(t, 1, 100, 111, 0);
+	check_next(t, 2, 110, 111, 0);
+	check_next(t, 3, 120, 200, SBT_CROSSING_UNTIMED);
+	tear_down(t);
+}
+
 /* Two of four threads were inside when tracing began: the barrier says so. */
 static void test_begun(void **unused)
 {
@@ -812,6 +860,8 @@ int main(void)
 		cmocka_unit_test(test_contradiction_of_four),
 		cmocka_unit_test(test_contradiction_and_lost),
 		cmocka_unit_test(test_begun),
+		cmocka_unit_test(test_crowded),
+		cmocka_unit_test(test_crowded_and_earlier),
 		cmocka_unit_test(test_cyclic),
 		cmocka_unit_test(test_abandoned),
 		cmocka_unit_test(test_created_again),

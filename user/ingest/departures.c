@@ -15,9 +15,14 @@
  * Ask what a thread did after the release if no record of it came within this time (ns). Until
  * then, later records of all threads are held back.
  */
-#define LOOK_NS 20000000ULL
+#define LOOK_NS	 20000000ULL
+/*
+ * In a crowded barrier, a thread that arrived this short a time (ns) before the release need not
+ * have slept.
+ */
+#define AWAKE_NS 10000ULL
 /* If the answer is that a record follows, and none comes within this time (ns), it is lost. */
-#define LOST_NS 5000000000ULL
+#define LOST_NS	 5000000000ULL
 
 /* Maximum number of barriers. If there are more, those where no thread waits are forgotten. */
 #define BARRIERS_MAX 65536
@@ -41,6 +46,7 @@ struct group {
 	uint32_t unseen; /* number of threads that arrived before tracing began */
 	bool wrong; /* it has members of two episodes */
 	bool sure; /* all arrivals before the first one that was seen are counted in `unseen` */
+	bool crowded; /* see struct barrier */
 	uint32_t round; /* number of the episode in its OpenMP team; 0: not in a team */
 	uint64_t release_ns; /* NEVER: not released yet, or it is not known when */
 	/* the latest arrival and its thread; after the release, those of the last arriver */
@@ -61,8 +67,15 @@ struct barrier {
 	bool lost;
 	uint32_t ahead; /* number of arrivals in the present episode that are in no open group */
 	uint64_t arrivals; /* number of arrivals that were seen */
-	uint64_t gap; /* .arrivals when it was last found that a record is missing; 0: never */
+	/* .arrivals when it was last found that a record is missing, or that .count has changed */
+	uint64_t gap;
 	bool released; /* it was released while it was traced */
+	/*
+	 * More threads use it than an episode has members. Then a thread may be counted in an
+	 * earlier episode than a thread that arrived before it.
+	 */
+	bool crowded;
+	uint32_t nwaiters; /* number of waiters whose crossing has not been returned */
 };
 
 /* A barrier object in one process. */
@@ -128,6 +141,7 @@ struct departures {
 	struct hash waiters; /* (inc, tid) -> struct waiter */
 	struct hash objects; /* (address, process) -> struct object */
 	struct hash barriers; /* object or shared key -> struct barrier */
+	uint64_t most; /* at least barrier.arrivals of every barrier that was forgotten */
 	/*
 	 * Released waiters without a known departure. Those in `fresh` are in the order of their
 	 * releases. Those in `stale` were off the CPU at stale_ns.
@@ -270,6 +284,7 @@ static void barrier_release(struct departures *d, struct barrier *b)
 	struct waiter *w;
 
 	b->released = true;
+	g->crowded = b->crowded;
 	g->release_ns = g->newest_ns;
 	for (w = g->waiters; w; w = w->next_in_group)
 		list_fresh(d, w);
@@ -418,8 +433,10 @@ static int barrier_arrive(struct departures *d, struct barrier *b, struct waiter
 	struct group *g;
 
 	/* The barrier has been created again. */
-	if (b->open && is->count != b->count)
+	if (is->count != b->count) {
 		barrier_close(b);
+		b->gap = b->arrivals;
+	}
 	b->count = is->count;
 	/*
 	 * The group is over, and it is not known when it was released, if this thread had arrived
@@ -450,6 +467,7 @@ static int barrier_arrive(struct departures *d, struct barrier *b, struct waiter
 	    is->waiting % is->count - g->n > g->unseen)
 		g->unseen = is->waiting % is->count - g->n;
 	group_join(g, w);
+	b->crowded |= ++b->nwaiters > is->count && is->count;
 	if (is->count && !b->lost && g->n + g->unseen >= is->count)
 		barrier_release(d, b);
 	return 0;
@@ -510,6 +528,24 @@ static bool contradicts(const struct sbt_arrival_full *seen, uint64_t release_ns
 }
 
 /*
+ * In a crowded barrier, return whether the thread may belong to another episode: it did not sleep
+ * in the barrier until its release, although it had the time.
+ */
+static bool is_doubtful(const struct waiter *w, const struct sbt_arrival_full *seen)
+{
+	uint64_t release_ns = w->group->release_ns;
+	uint32_t i;
+
+	if (w->full.crossing.tid == w->group->newest ||
+	    number_less(release_ns, w->full.crossing.arrive_ns) < AWAKE_NS)
+		return false;
+	for (i = 0; i < seen->noffs; i++)
+		if (seen->off[i].inside && seen->off[i].in_ns > release_ns)
+			return false;
+	return true;
+}
+
+/*
  * Decide when the thread departs, given what it did up to @now_ns. NEVER: this is not known.
  */
 static void decide(struct departures *d, struct waiter *w, const struct sbt_arrival_full *seen,
@@ -532,6 +568,8 @@ static void decide(struct departures *d, struct waiter *w, const struct sbt_arri
 			lose_step(b);
 		return;
 	}
+	if (w->group->crowded && is_doubtful(w, seen))
+		return;
 	w->before = last_sleep(seen, release_ns);
 	depart_ns = w->before ? seen->off[w->before - 1].in_ns : release_ns + 1;
 	if (w->before)
@@ -670,10 +708,14 @@ static int settle(struct departures *d, struct waiter *w, const struct sbt_arriv
 	const struct group *g = w->group;
 	/*
 	 * If all other arrivals were seen, the thread was not released: it left by longjmp, for
-	 * example.
+	 * example. In a crowded barrier, it may have been counted in an earlier episode.
 	 */
-	bool abandoned = g->release_ns == NEVER && g->sure && d->ops.lossless(d->ops.ctx);
+	struct barrier *b = hash_get_ptr(&d->barriers, g->key);
+	bool abandoned = g->release_ns == NEVER && g->sure && !(b && b->crowded) &&
+			 d->ops.lossless(d->ops.ctx);
 
+	if (b && b->nwaiters)
+		b->nwaiters--;
 	unlist(d, w);
 	group_leave(w);
 	c->depart_ns = w->depart_ns;
@@ -783,8 +825,11 @@ static int forget_idle(struct departures *d)
 	while ((e = hash_next(&d->barriers, &pos, &zero))) {
 		struct barrier *b = (void *)(uintptr_t)e->value;
 
-		if (!b->open && !b->lost)
-			free(b);
+		if (b->open || b->lost)
+			continue;
+		if (b->arrivals > d->most)
+			d->most = b->arrivals;
+		free(b);
 	}
 	hash_free(&d->barriers);
 	d->barriers = busy;
@@ -835,13 +880,16 @@ static int object_of(struct departures *d, const struct sbt_arrival_full *a, str
 	if (!a->has_words || a->head.flags & SBT_CROSSING_NO_WORDS)
 		o->is.waiting = UINT32_MAX;
 	shared = o->is.shared ? hash_mix(o->is.shared ^ 0x5368617265640000ULL) : key;
-	*out = hash_get_ptr(&d->barriers, shared);
-	if (!*out)
-		*out = hash_new_ptr(&d->barriers, shared, sizeof(**out));
 	*is = o->is;
-	if (!*out)
-		return -ENOMEM;
-	(*out)->key = shared;
+	*out = hash_get_ptr(&d->barriers, shared);
+	if (!*out) {
+		*out = hash_new_ptr(&d->barriers, shared, sizeof(**out));
+		if (!*out)
+			return -ENOMEM;
+		(*out)->key = shared;
+		/* The ordinals of waiters of a barrier that was forgotten are not above this. */
+		(*out)->arrivals = (*out)->gap = d->most;
+	}
 	if (is_in_team(&a->head))
 		c->kind = a->kind;
 	return 0;
