@@ -530,8 +530,8 @@ static void test_contradiction(void **unused)
 }
 
 /*
- * As before, with four members. Three of them have arrived for the next episode when the thread that
- * woke the others arrives there.
+ * As before, with four members. Three of them have arrived for the next episode when the thread
+ * that woke the others arrives there.
  */
 static void test_contradiction_of_four(void **unused)
 {

@@ -397,9 +397,9 @@ def no_return_probes(left):
     trace, begin = left.trace("inferred"), int(left.text("inferred.begin"))
     check_equal("methods", {d["family"]: d["method"] for d in trace.session["departures"]}, {"pthread": "inferred"})
     check_equal("of each episode", {e["departures"] for e in trace.all("episode")}, {"inferred"})
-    # On emulated CPUs, more than half of the departures were unknown at times, perhaps because such a CPU stands still now and
-    # then. The episodes and last arrivers of this trace are checked in the test `inferred`.
-    check(trace.end["departures_unknown"] < trace.end["crossings"], "no departure is known")
+    # Some are unknown, because emulated CPUs stand still now and then. The episodes and last arrivers of this trace are checked
+    # in the test `inferred`.
+    check(trace.end["departures_unknown"] < trace.end["crossings"] / 2, "most departures are unknown")
     size = 4 if left.machine.arch == "arm64" else 1
     there = {}
     for line in left.text("inferred.changed").splitlines():

@@ -75,7 +75,7 @@ struct barrier {
 	 * earlier episode than a thread that arrived before it.
 	 */
 	bool crowded;
-	uint32_t nwaiters; /* number of waiters whose crossing has not been returned */
+	uint32_t nwaiters; /* number of waiters with a crossing that has not been returned */
 };
 
 /* A barrier object in one process. */
