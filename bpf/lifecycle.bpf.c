@@ -165,7 +165,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 
 	if (config.system)
 		note_forked(parent, child, now);
-	if (!p)
+	/* sbt-trace is in `procs` only while it measures itself, and its children are not. */
+	if (!p || ptgid == config.self)
 		return 0;
 	flags = proc_flags(p, ptgid);
 	if (flags & SBT_PROC_EXCLUDED)
