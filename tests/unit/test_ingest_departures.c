@@ -619,6 +619,34 @@ static void test_crowded(void **unused)
 	}
 }
 
+/* There, a last arriver that lost its CPU at once, and woke none, may not have been counted yet. */
+static void test_crowded_and_cut(void **unused)
+{
+	uint32_t woke;
+
+	for (woke = 0; woke < 2; woke++) {
+		struct test *t = set_up(2);
+		struct sbt_arrival_full *a;
+
+		arrive(t, 1, 100);
+		arrive(t, 2, 200);
+		arrive(t, 3, 210);
+		arrive(t, 1, 220);
+		a = arrive(t, 1, 60000);
+		off(a, 230, 50000);
+		a->woke_ns = woke ? 225 : 0;
+		arrive(t, 2, 60100);
+		check_next(t, 1, 100, 201, 0);
+		check_next(t, 2, 200, 201, 0);
+		check_next(t, 3, 210, 221, 0);
+		if (woke)
+			check_next(t, 1, 220, 229, 0);
+		else
+			check_next(t, 1, 220, 60000, SBT_CROSSING_UNTIMED);
+		tear_down(t);
+	}
+}
+
 /* Here such a thread arrives again, before the barrier has as many arrivals as it needs. */
 static void test_crowded_and_earlier(void **unused)
 {
@@ -861,6 +889,7 @@ int main(void)
 		cmocka_unit_test(test_contradiction_and_lost),
 		cmocka_unit_test(test_begun),
 		cmocka_unit_test(test_crowded),
+		cmocka_unit_test(test_crowded_and_cut),
 		cmocka_unit_test(test_crowded_and_earlier),
 		cmocka_unit_test(test_cyclic),
 		cmocka_unit_test(test_abandoned),

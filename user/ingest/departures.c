@@ -529,20 +529,26 @@ static bool contradicts(const struct sbt_arrival_full *seen, uint64_t release_ns
 
 /*
  * In a crowded barrier, return whether the thread may belong to another episode: it did not sleep
- * in the barrier until its release, although it had the time.
+ * in the barrier until its release, although it had the time. Or it lost its CPU near the release,
+ * perhaps before the barrier had counted it.
  */
 static bool is_doubtful(const struct waiter *w, const struct sbt_arrival_full *seen)
 {
 	uint64_t release_ns = w->group->release_ns;
 	uint32_t i;
 
-	if (w->full.crossing.tid == w->group->newest ||
-	    number_less(release_ns, w->full.crossing.arrive_ns) < AWAKE_NS)
-		return false;
-	for (i = 0; i < seen->noffs; i++)
-		if (seen->off[i].inside && seen->off[i].in_ns > release_ns)
+	bool cut = false;
+
+	for (i = 0; i < seen->noffs; i++) {
+		if (seen->off[i].in_ns <= release_ns)
+			continue;
+		if (seen->off[i].inside)
 			return false;
-	return true;
+		cut |= seen->off[i].out_ns < release_ns + AWAKE_NS;
+	}
+	if (w->full.crossing.tid == w->group->newest)
+		return cut && !seen->woke_ns;
+	return cut || number_less(release_ns, w->full.crossing.arrive_ns) >= AWAKE_NS;
 }
 
 /*
