@@ -15,14 +15,12 @@
  * Ask what a thread did after the release if no record of it came within this time (ns). Until
  * then, later records of all threads are held back.
  */
-#define LOOK_NS	 20000000ULL
-/*
- * In a crowded barrier, a thread that arrived this short a time (ns) before the release need not
- * have slept.
- */
-#define AWAKE_NS 10000ULL
+#define LOOK_NS 20000000ULL
 /* If the answer is that a record follows, and none comes within this time (ns), it is lost. */
-#define LOST_NS	 5000000000ULL
+#define LOST_NS 5000000000ULL
+
+/* In a crowded barrier, a thread that waits for less than this time (ns) need not have slept. */
+#define AWAKE_NS 10000ULL
 
 /* Maximum number of barriers. If there are more, those where no thread waits are forgotten. */
 #define BARRIERS_MAX 65536
@@ -46,7 +44,6 @@ struct group {
 	uint32_t unseen; /* number of threads that arrived before tracing began */
 	bool wrong; /* it has members of two episodes */
 	bool sure; /* all arrivals before the first one that was seen are counted in `unseen` */
-	bool crowded; /* see struct barrier */
 	uint32_t round; /* number of the episode in its OpenMP team; 0: not in a team */
 	uint64_t release_ns; /* NEVER: not released yet, or it is not known when */
 	/* the latest arrival and its thread; after the release, those of the last arriver */
@@ -207,6 +204,12 @@ static struct entry heap_pop(struct departures *d)
 
 /* --- groups ----------------------------------------------------------------------------------- */
 
+/* Return the barrier of a group; NULL: it was forgotten. */
+static struct barrier *barrier_of(const struct departures *d, const struct group *g)
+{
+	return hash_get_ptr(&d->barriers, g->key);
+}
+
 static void group_put(struct group *g)
 {
 	if (g && !--g->refs) {
@@ -284,7 +287,6 @@ static void barrier_release(struct departures *d, struct barrier *b)
 	struct waiter *w;
 
 	b->released = true;
-	g->crowded = b->crowded;
 	g->release_ns = g->newest_ns;
 	for (w = g->waiters; w; w = w->next_in_group)
 		list_fresh(d, w);
@@ -535,9 +537,8 @@ static bool contradicts(const struct sbt_arrival_full *seen, uint64_t release_ns
 static bool is_doubtful(const struct waiter *w, const struct sbt_arrival_full *seen)
 {
 	uint64_t release_ns = w->group->release_ns;
-	uint32_t i;
-
 	bool cut = false;
+	uint32_t i;
 
 	for (i = 0; i < seen->noffs; i++) {
 		if (seen->off[i].in_ns <= release_ns)
@@ -560,8 +561,8 @@ static void decide(struct departures *d, struct waiter *w, const struct sbt_arri
 	uint64_t release_ns = w->group->release_ns, depart_ns;
 	uint64_t latest_ns = seen->left_ns && seen->left_ns < now_ns ? seen->left_ns : now_ns;
 	bool last = w->full.crossing.tid == w->group->newest;
+	struct barrier *b = barrier_of(d, w->group);
 	uint64_t delay_ns = 0;
-	struct barrier *b;
 
 	w->depart_ns = NEVER;
 	w->before = 0;
@@ -569,12 +570,11 @@ static void decide(struct departures *d, struct waiter *w, const struct sbt_arri
 		return;
 	if (contradicts(seen, release_ns)) {
 		w->group->wrong = true;
-		b = hash_get_ptr(&d->barriers, w->group->key);
 		if (b)
 			lose_step(b);
 		return;
 	}
-	if (w->group->crowded && is_doubtful(w, seen))
+	if (b && b->crowded && is_doubtful(w, seen))
 		return;
 	w->before = last_sleep(seen, release_ns);
 	depart_ns = w->before ? seen->off[w->before - 1].in_ns : release_ns + 1;
@@ -716,7 +716,7 @@ static int settle(struct departures *d, struct waiter *w, const struct sbt_arriv
 	 * If all other arrivals were seen, the thread was not released: it left by longjmp, for
 	 * example. In a crowded barrier, it may have been counted in an earlier episode.
 	 */
-	struct barrier *b = hash_get_ptr(&d->barriers, g->key);
+	struct barrier *b = barrier_of(d, g);
 	bool abandoned = g->release_ns == NEVER && g->sure && !(b && b->crowded) &&
 			 d->ops.lossless(d->ops.ctx);
 
@@ -758,7 +758,7 @@ static int has_left(struct departures *d, struct waiter *w, const struct sbt_arr
 			g->leavers[g->nleavers++] = w->full.crossing.tid;
 		}
 		decide(d, w, seen, now_ns);
-		b = hash_get_ptr(&d->barriers, g->key);
+		b = barrier_of(d, g);
 		if (b && b->lost && seen->woke_ns && !seen->unsure)
 			find_step_after(b, w);
 		err = settle(d, w, seen, now_ns);
