@@ -34,6 +34,7 @@ struct sbt_counts counts[SBT_COUNT_SLOTS];
 __u32 marks[SBT_MARKS];
 volatile __u32 ended; /* tracing has ended, and accounts no longer change */
 volatile __u32 tasks_made; /* team.h */
+volatile __u32 ends_asked; /* 1: SBT_REC_ENDS was written */
 
 /*
  * Handle the first crossing of a traced thread, or any crossing of a thread that is not traced.
@@ -302,21 +303,36 @@ static __always_inline bool offs_called_within(struct pt_regs *ctx, __u32 index,
 	       called_within(ctx, o->entry, o->sp, o->ip);
 }
 
+/* Ask user space, once, for probes at the ends of barriers in teams. */
+static __noinline int ask_for_ends(const struct sbt_thread *t)
+{
+	struct sbt_event *e = t && !ends_asked ? event_new(SBT_REC_ENDS, bpf_ktime_get_ns()) : NULL;
+
+	if (!e)
+		return 0;
+	ends_asked = 1;
+	event_task(e, t->tgid, t->tid, t->inc);
+	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
+	return 0;
+}
+
 /*
- * If the departure from a barrier of the thread's team can be inferred, note the arrival, and
- * return true.
+ * If the departure from a barrier of the thread's team can be inferred, or cannot be seen, note the
+ * arrival and return true.
  */
 static __always_inline bool arrive_in_team(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
 					   const struct sbt_spec *spec, __u32 number, __u16 flags,
 					   __u64 team_index, __u64 began)
 {
-	int members;
+	int members = flags & SBT_CROSSING_ROUND ? team_inferred(ctx, t, index, spec) : 0;
 
-	if (!config.infer || !spec->inferred_in_team || !(flags & SBT_CROSSING_ROUND))
-		return false;
-	members = team_inferred(t, index);
-	if (!members)
-		return false;
+	if (members == 1)
+		return true; /* it waits for no other thread, so there is no barrier */
+	if (!members) {
+		if (spec->inferred_in_team != SBT_TEAM_ARRIVALS)
+			return false;
+		ask_for_ends(t);
+	}
 	arrive_place(ctx, t, spec, number, flags);
 	if (team_index)
 		t->index = team_index;
@@ -329,11 +345,8 @@ static __always_inline bool arrive_in_team(struct pt_regs *ctx, struct sbt_threa
 	return true;
 }
 
-/*
- * Note an arrival. Return 0 if the return probe is to see the departure, else 1. @session: the
- * return probe is needed only if this function returns 0.
- */
-static __always_inline int arrive(struct pt_regs *ctx, bool session)
+/* Note an arrival. Return 0 if the return probe of a session is to see the departure, else 1. */
+static __always_inline int arrive(struct pt_regs *ctx)
 {
 	__u64 object = PT_REGS_PARM1(ctx), team_index = 0, began, paused;
 	__u32 index = 0, number;
@@ -390,7 +403,7 @@ static __always_inline int arrive(struct pt_regs *ctx, bool session)
 		flags |= team_round(t, index);
 	}
 	began += handler_look(began) - paused;
-	if (session && team &&
+	if (team && config.infer && spec->inferred_in_team &&
 	    arrive_in_team(ctx, t, index, spec, number, flags, team_index, began))
 		return 1;
 	arrive_now(ctx, t, index, spec, number, flags);
@@ -502,14 +515,14 @@ int barrier_session(struct pt_regs *ctx)
 	stack_of_its_own(ctx, no_session);
 	if (session_is_return(ctx))
 		return depart(ctx, BY_SESSION);
-	return arrive(ctx, true);
+	return arrive(ctx);
 }
 
 SEC("?uprobe")
 int barrier_enter(struct pt_regs *ctx)
 {
 	stack_of_its_own(ctx, no_probe);
-	arrive(ctx, false);
+	arrive(ctx);
 	return 0;
 }
 

@@ -31,7 +31,7 @@ static __always_inline __u64 word_of_end(struct task_struct *current)
 #if defined(__TARGET_ARCH_arm64)
 	return 0;
 #else
-	return BPF_CORE_READ(current, thread.fsbase) + MUSL_DETACH_STATE;
+	return thread_pointer(current) + MUSL_DETACH_STATE;
 #endif
 }
 

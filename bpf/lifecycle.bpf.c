@@ -93,15 +93,6 @@ static __always_inline void thread_begin(struct task_struct *task, __u32 tid, __
 	past_begin(index);
 }
 
-static __always_inline __u64 thread_pointer(const struct task_struct *task)
-{
-#if defined(__TARGET_ARCH_arm64)
-	return task->thread.uw.tp_value;
-#else
-	return task->thread.fsbase;
-#endif
-}
-
 /*
  * -a: note that from now on the process has other threads or processes with which it can
  * synchronize. The process itself may not be known yet.

@@ -639,6 +639,16 @@ static __always_inline __u64 event_wake(void)
 	return is_one_in(WAKE_EVERY) ? wake_if_full(&events) : BPF_RB_NO_WAKEUP;
 }
 
+/* Return the address of the data of the task's own (TLS). */
+static __always_inline __u64 thread_pointer(struct task_struct *task)
+{
+#if defined(__TARGET_ARCH_arm64)
+	return BPF_CORE_READ(task, thread.uw.tp_value);
+#else
+	return BPF_CORE_READ(task, thread.fsbase);
+#endif
+}
+
 /* Return the file behind a descriptor of the task, or NULL. */
 static __always_inline struct file *file_at(struct task_struct *task, __u64 fd)
 {

@@ -261,9 +261,7 @@ static __always_inline __u64 own_pthread(void)
 #if defined(__TARGET_ARCH_arm64)
 	return 0;
 #else
-	struct task_struct *task = (void *)bpf_get_current_task();
-
-	return BPF_CORE_READ(task, thread.fsbase);
+	return thread_pointer((void *)bpf_get_current_task());
 #endif
 }
 

@@ -196,32 +196,56 @@ static __noinline MAYBE_UNUSED int team_round(struct sbt_thread *t, __u32 index)
  */
 extern volatile __u32 tasks_made;
 
-/*
- * Return the number of members of the team if the departure from the barrier that the thread
- * arrives at can be inferred, else 0. Call this after team_round(). At the first barrier of a
- * region, members may not have entered the region yet, and are not counted. At the second one, all
- * of them are.
- */
-static __noinline MAYBE_UNUSED int team_inferred(struct sbt_thread *t, __u32 index)
+/* Return the number of threads of the present team, as libgomp keeps it; 0: not known. */
+static __always_inline __u32 team_size(struct pt_regs *ctx, const struct sbt_spec *spec)
 {
-	struct sbt_teams *own_teams = t ? teams_of(index, t->tid) : NULL;
-	struct sbt_team *top = own_teams ? team_top(own_teams) : NULL;
-	struct sbt_region_key key = {};
-	struct sbt_region *r;
+	const struct sbt_team_size *where = &spec->team_size;
+	struct task_struct *task = (void *)bpf_get_current_task();
+	__u64 at = 0, team = 0;
+	__u32 count = 0;
 
-	if (!t || !top || top->barriers < 2 || tasks_made)
+	if (!where->known ||
+	    (where->slot &&
+	     bpf_probe_read_user(&at, sizeof(at), (void *)(PT_REGS_IP(ctx) + where->slot))))
 		return 0;
-	if (top->members)
-		return top->members;
-	key.fn = top->fn;
-	key.data = top->data;
-	key.tgid = t->tgid;
-	r = bpf_map_lookup_elem(&regions, &key);
+	at += thread_pointer(task) + (__s32)where->team;
+	if (bpf_probe_read_user(&team, sizeof(team), (void *)at) || !team ||
+	    bpf_probe_read_user(&count, sizeof(count), (void *)(team + (__s32)where->count)))
+		return 0;
+	return count;
+}
+
+/*
+ * Return the number of the team's members as they were counted when they entered the region; 0: not
+ * known. At the first barrier, members may not have entered the region yet. At the second one, all
+ * of them have.
+ */
+static __always_inline __u32 team_counted(const struct sbt_thread *t, const struct sbt_team *top)
+{
+	struct sbt_region_key key = { .fn = top->fn, .data = top->data, .tgid = t->tgid };
+	struct sbt_region *r = top->barriers < 2 ? NULL : bpf_map_lookup_elem(&regions, &key);
+
 	if (!r || r->flags & SBT_REGION_AMBIGUOUS || !(r->flags & SBT_REGION_SEEN) ||
 	    r->members < 2)
 		return 0;
-	top->members = r->members;
 	return r->members;
+}
+
+/*
+ * Return the number of the team's members if the departure from the barrier that the thread arrives
+ * at can be inferred, else 0. Call this after team_round(). The number is read once in each region.
+ */
+static __noinline MAYBE_UNUSED int team_inferred(struct pt_regs *ctx, struct sbt_thread *t,
+						 __u32 index, const struct sbt_spec *spec)
+{
+	struct sbt_teams *own_teams = t ? teams_of(index, t->tid) : NULL;
+	struct sbt_team *top = own_teams ? team_top(own_teams) : NULL;
+
+	if (!ctx || !spec || !t || !top || tasks_made)
+		return 0;
+	if (!top->members)
+		top->members = spec->team_size.known ? team_size(ctx, spec) : team_counted(t, top);
+	return top->members;
 }
 
 /* Undo team_round(), because there was no episode. */

@@ -170,6 +170,28 @@ struct sbt_frame_rule {
  * argument.
  */
 
+/*
+ * Where libgomp keeps the number of threads of the current team. The pointer to the team is at the
+ * thread pointer + the word at (probe + slot) + team. The number is at the team's address + count.
+ */
+struct sbt_team_size {
+	__u64 slot; /* distance of that word from the probe, modulo 2^64; 0: there is no such word */
+	__u32 team, count; /* as numbers of 32 bits with a sign */
+	__u32 known; /* 0: not known, and the other members are 0 */
+	__u32 pad;
+};
+
+/* sbt_spec.inferred_in_team */
+enum sbt_inferred_in_team {
+	SBT_TEAM_SEEN, /* departures are seen */
+	SBT_TEAM_INFERRED, /* inferred if the number of the team's members is known, else seen */
+	/*
+	 * Only the arrival has a probe. If the number is not known, the departure is unknown, and
+	 * user space is asked for probes at the ends (SBT_REC_ENDS).
+	 */
+	SBT_TEAM_ARRIVALS,
+};
+
 /* Description of a probe, in `specs` at the index that the probe's cookie gives. */
 struct sbt_spec {
 	__u8 family; /* enum sbt_family */
@@ -192,14 +214,14 @@ struct sbt_spec {
 	 * SBT_ROLE_MARK_ACCESS, SBT_SPEC_MAKES, SBT_SPEC_PHASE and SBT_SPEC_REDUCE.
 	 */
 	struct sbt_arg what;
+	struct sbt_team_size team_size; /* gomp */
 	/*
 	 * Number of the user's rule, from 1. It distinguishes pairs of functions with the same
 	 * arguments.
 	 */
 	__u32 rule;
 	__u16 less_one; /* pthread: the object holds the number of members minus one, as in musl */
-	/* OpenMP: if the number of the team's members is known, the departure is inferred */
-	__u16 inferred_in_team;
+	__u16 inferred_in_team; /* enum sbt_inferred_in_team */
 };
 
 #endif /* SBT_PROBE_H */

@@ -152,6 +152,11 @@ enum sbt_record_type {
 	 * This is written before the first other record with parts. `seq` does not count it.
 	 */
 	SBT_REC_LEFT = 25,
+	/*
+	 * struct sbt_event: a thread arrived at a barrier of an OpenMP team whose end has no probe
+	 * (SBT_TEAM_ARRIVALS), and its departure cannot be inferred. Written once.
+	 */
+	SBT_REC_ENDS = 26,
 };
 
 /*

@@ -12,7 +12,7 @@ import subprocess
 import time
 
 from harness import (SBT, Trace, alone, check, check_between, check_equal, check_in, check_last, check_not_in, check_waits,
-                     descendants, genlog, read_proc, read_text, shared, wait_for, workload)
+                     descendants, genlog, read_proc, read_text, shared, wait_for, workload, write_file)
 
 PAIRED = True
 
@@ -183,11 +183,11 @@ def method_counts(trace):
     return {m: methods.count(m) for m in set(methods)}
 
 
-def in_teams(kind, *options, seen, policy="passive"):
+def in_teams(kind, *options, seen, policy="passive", attach=()):
     """@seen: number of episodes with departures that are seen; None: all of them."""
     def test(t):
         log, data = t.path(), t.path()
-        t.sbt("record", "-o", data, "--", "env", f"OMP_WAIT_POLICY={policy}", workload("gen_gomp"), "--kind", kind, *options,
+        t.sbt("record", *attach, "-o", data, "--", "env", f"OMP_WAIT_POLICY={policy}", workload("gen_gomp"), "--kind", kind, *options,
               "--log", log, rc=0)
         trace, known = reported(t, data), genlog.Log(log)
         result = trace.nothing_lost().compare(known)
@@ -203,12 +203,18 @@ def in_teams(kind, *options, seen, policy="passive"):
     return test
 
 
-# The first barrier of a region and its end are seen.
-test_team = in_teams("barrier", "--threads", "3", "--rounds", "200", "--work", "random:50us:500us:2", seen=2)
-test_team_of_eight = in_teams("for", "--threads", "8", "--rounds", "60", "--work", "stair:100us:50us", seen=2)
-test_team_that_spins = in_teams("single", "--threads", "2", "--rounds", "200", "--work", "random:50us:500us:3", seen=2,
+BY_MULTI, BY_PERF = ("--attach", "multi"), ("--attach", "perf")
+
+# The end of a region is seen.
+test_team = in_teams("barrier", "--threads", "3", "--rounds", "200", "--work", "random:50us:500us:2", seen=1)
+test_team_of_eight = in_teams("for", "--threads", "8", "--rounds", "60", "--work", "stair:100us:50us", seen=1)
+test_team_that_spins = in_teams("single", "--threads", "2", "--rounds", "200", "--work", "random:50us:500us:3", seen=1,
                                 policy="active")
-test_team_back_to_back = in_teams("barrier", "--threads", "4", "--rounds", "3000", "--work", "none", seen=2)
+test_team_back_to_back = in_teams("barrier", "--threads", "4", "--rounds", "3000", "--work", "none", seen=1)
+test_team_by_multi = in_teams("for", "--threads", "3", "--rounds", "200", "--work", "random:50us:500us:4", seen=1, attach=BY_MULTI)
+test_team_by_perf = in_teams("single", "--threads", "5", "--rounds", "100", "--work", "random:50us:500us:5", seen=1, attach=BY_PERF)
+test_team_that_spins_by_multi = in_teams("barrier", "--threads", "2", "--rounds", "3000", "--work", "none", seen=1,
+                                         policy="active", attach=BY_MULTI)
 test_team_with_tasks = in_teams("tasks", "--threads", "3", "--rounds", "60", "--work", "random:50us:500us:2", seen=None)
 test_team_short = in_teams("region", "--threads", "3", "--rounds", "60", "--work", "random:50us:500us:2", seen=None)
 
@@ -275,9 +281,126 @@ def test_late_tasks(t):
         check_equal(f"{options}: episodes", len(trace.all("episode")), 10 + 1 + 5 + 1)
         # On a busy machine, a thread may lose its CPU more than four times while it runs tasks inside the barrier.
         check_between(f"{options}: unknown", trace.end["departures_unknown"], 0, 3)
-        # The first one, those with tasks, and the region's end.
+        # Those with tasks, and the region's end.
         counts = method_counts(trace)
-        check_equal(f"{options}: methods", (counts["seen"], counts["inferred"]), (1 + 5 + 1, 9 + 1))
+        check_equal(f"{options}: methods", (counts["seen"], counts["inferred"]), (5 + 1, 10 + 1))
+
+
+TASKS_AFTER = r"""
+#include <omp.h>
+#include <unistd.h>
+
+int main(void)
+{
+	volatile int made = 0;
+
+#pragma omp parallel num_threads(THREADS)
+	{
+		for (int i = 0; i < 30; i++) {
+			usleep(200 * omp_get_thread_num());
+#pragma omp barrier
+		}
+		if (!omp_get_thread_num())
+#pragma omp task shared(made)
+			made = 1;
+#pragma omp barrier
+		usleep(PAUSE_US);
+		for (int i = 0; i < 40; i++) {
+			usleep(200 * omp_get_thread_num());
+#pragma omp barrier
+		}
+	}
+	return !made;
+}
+"""
+
+
+def test_ends_on_demand(t):
+    """Without a session, the ends of barriers in teams have no probes until a program creates a task. Departures in between are
+    unknown, and counted."""
+    for attach, options in ((BY_MULTI, ("-O2", "-DTHREADS=3", "-DPAUSE_US=500000")), (BY_PERF, ("-O0", "-DTHREADS=2", "-DPAUSE_US=0")),
+                            (BY_MULTI, ("-O1", "-static", "-DTHREADS=4", "-DPAUSE_US=0"))):
+        program, data = t.path(), t.path()
+        subprocess.run(["gcc", "-fopenmp", *options, "-x", "c", "-o", program, "-"], input=TASKS_AFTER, text=True, check=True)
+        result = t.sbt("record", "-v", *attach, "-o", data, "--", program, rc=0)
+        trace, threads = reported(t, data), int(options[-2][-1])
+        label = f"{attach} {options}"
+        check_in(label, "probes: the ends of barriers of OpenMP teams", result.err)
+        check_equal(f"{label}: lost", trace.end["lost_total"], 0)
+        episodes = sorted(trace.all("episode"), key=lambda e: e["t_ns"])
+        check_equal(f"{label}: states", {e["state"] for e in episodes}, {"complete"})
+        check_equal(f"{label}: episodes", len(episodes), 30 + 1 + 40 + 1)
+        check_equal(f"{label}: members", {len(e["threads"]) for e in episodes}, {threads})
+        # It is never known when workers leave the end of a region.
+        unknown = [sum(m["depart_ns"] is None for m in e["threads"]) for e in episodes if e["kind"] != "join"]
+        print(label, unknown)
+        check_equal(f"{label}: unknown before there are tasks", sum(unknown[:30]), 0)
+        check_equal(f"{label}: method before", {e["departures"] for e in episodes[:30]}, {"inferred"})
+        check_equal(f"{label}: counted", trace.end["departures_unknown"], sum(unknown))
+        check_equal(f"{label}: complete", trace.end["complete"], not sum(unknown))
+        check_equal(f"{label}: abandoned", sum(p["abandoned"] for p in trace.processes()), 0)
+        if "-DPAUSE_US=500000" in options:
+            check_equal(f"{label}: seen once the ends have probes", {e["departures"] for e in episodes[31:]}, {"seen"})
+            check_equal(f"{label}: unknown then", sum(unknown[31:]), 0)
+
+
+# The first region ends when a file exists.
+TWO_REGIONS = r"""
+#include <omp.h>
+#include <stdio.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	int over = 0;
+
+	puts("ready");
+	fflush(stdout);
+#pragma omp parallel num_threads(3)
+	for (int go = 1; go;) {
+		usleep(3000 * omp_get_thread_num());
+		if (!omp_get_thread_num())
+			over = !access(argv[1], F_OK);
+#pragma omp barrier
+		go = !over;
+#pragma omp barrier
+	}
+#pragma omp parallel num_threads(3)
+	for (int i = 0; i < 300; i++) {
+		usleep(3000 * omp_get_thread_num());
+#pragma omp barrier
+	}
+	return argc < 2;
+}
+"""
+
+
+def test_team_attached(t):
+    """A region that began before tracing has departures that are seen. Those of the next region are inferred."""
+    program = t.path()
+    subprocess.run(["gcc", "-fopenmp", "-O1", "-x", "c", "-o", program, "-"], input=TWO_REGIONS, text=True, check=True)
+    for attach in ((), BY_MULTI, BY_PERF):
+        data, over = t.path(), t.path()
+        p = t.start([program, over], env={**os.environ, "OMP_WAIT_POLICY": "passive"})
+        wait_for("it runs", lambda: "ready" in p.out)
+        time.sleep(0.2)
+        tracer = t.start([SBT, "record", *attach, "-o", data, "-p", str(p.pid)])
+        wait_for("it records", lambda: os.path.exists(data) and os.path.getsize(data))
+        time.sleep(0.5)
+        write_file(over, "")
+        check_equal("its status", p.wait(60).rc, 0)
+        check_equal("status", tracer.wait(60).rc, 0)
+        trace = reported(t, data)
+        episodes = sorted((e for e in trace.all("episode") if e["kind"] != "join"), key=lambda e: e["t_ns"])
+        first, second = episodes[:-300], episodes[-300:]
+        check_between(f"{attach}: episodes of the first region", len(first), 10, 10_000)
+        check_equal(f"{attach}: its method", {e["departures"] for e in first}, {"seen"})
+        check_equal(f"{attach}: method of the second", {e["departures"] for e in second}, {"inferred"})
+        check_equal(f"{attach}: its states", {e["state"] for e in second}, {"complete"})
+        check_between(f"{attach}: unknown", trace.end["departures_unknown"], 0, 2)
+        last = [max(e["threads"], key=lambda m: m["arrive_ns"])["tid"] for e in second]
+        # Thread 2 sleeps 3 ms longer than the others, which is not always enough on a busy machine.
+        check_between(f"{attach}: episodes of the second with the usual last arriver", max(last.count(x) for x in last), 240, 300)
 
 
 SIGNALS = r"""

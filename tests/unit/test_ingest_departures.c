@@ -21,6 +21,9 @@ struct source {
 	uint32_t n, at;
 };
 
+/* A barrier with this word does not show the number of its members. */
+#define UNCOUNTED 7
+
 struct test {
 	struct source source;
 	struct departures *departures;
@@ -57,7 +60,8 @@ static int barrier(void *ctx, struct sbt_crossing *c, uint64_t first_word,
 	const struct test *t = ctx;
 
 	c->family = SBT_FAMILY_PTHREAD;
-	*out = (struct departures_barrier){ .count = t->count, .waiting = (uint32_t)first_word };
+	*out = (struct departures_barrier){ .count = c->raw_word == UNCOUNTED ? 0 : t->count,
+					    .waiting = (uint32_t)first_word };
 	return 0;
 }
 
@@ -854,6 +858,30 @@ static void test_team_seen(void **unused)
 	tear_down(t);
 }
 
+/*
+ * The number of members cannot be read: the departures in this episode are unknown, and no thread
+ * has abandoned the barrier. Episodes with a known number follow.
+ */
+static void test_team_unknown(void **unused)
+{
+	struct test *t = set_up(2);
+
+	arrive_in_team(t, 1, 100, 2);
+	arrive_in_team(t, 2, 200, 2);
+	arrive_in_team(t, 1, 300, 3);
+	arrive_in_team(t, 2, 400, 3)->raw_word = UNCOUNTED;
+	arrive_in_team(t, 1, 500, 4);
+	arrive_in_team(t, 2, 600, 4);
+	check_next(t, 1, 100, 201, 0);
+	check_next(t, 2, 200, 201, 0);
+	check_next(t, 1, 300, 500, SBT_CROSSING_UNTIMED);
+	check_next(t, 2, 400, 600, SBT_CROSSING_UNTIMED);
+	check_next(t, 2, 600, 601, 0);
+	check_next(t, 1, 500, 601, 0);
+	check_end(t);
+	tear_down(t);
+}
+
 /* A program that uses many barriers, one after the other, needs no more memory for each of them. */
 static void test_many_barriers(void **unused)
 {
@@ -899,6 +927,7 @@ int main(void)
 		cmocka_unit_test(test_look),
 		cmocka_unit_test(test_team),
 		cmocka_unit_test(test_team_seen),
+		cmocka_unit_test(test_team_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -240,6 +240,21 @@ uint8_t attach_probe_group(const struct attach *a, uint8_t family, uint16_t spec
 	return (uint8_t)__builtin_ctzll(a->specs[spec].probe_group);
 }
 
+int attach_team_ends(struct attach *a)
+{
+	int fd = bpf_map__fd(a->skel->maps.specs);
+	uint32_t i;
+
+	for (i = 0; i < a->nspecs; i++) {
+		if (a->specs[i].inferred_in_team != SBT_TEAM_ARRIVALS)
+			continue;
+		a->specs[i].inferred_in_team = SBT_TEAM_INFERRED;
+		if (bpf_map_update_elem(fd, &i, &a->specs[i], BPF_ANY))
+			return -errno;
+	}
+	return 0;
+}
+
 bool attach_for_one(const struct attach *a)
 {
 	return a->filters_process && a->method != ATTACH_SESSION;
@@ -257,12 +272,20 @@ static int tag_links(struct attach *a, uint32_t from, uint64_t tag, int err)
 	return err;
 }
 
+/* Return whether the ends of the function need probes of their own. */
+static bool needs_exits(const struct attach *a, const struct attach_probe_site *p, bool by_exit)
+{
+	if (p->spec.inferred_in_team == SBT_TEAM_ARRIVALS)
+		return false;
+	return by_exit || a->only_exits || (p->spec.flags & SBT_SPEC_RETS);
+}
+
 int attach_probe_site(struct attach *a, const struct attach_probe_site *p, int pid, bool by_exit)
 {
 	struct program_ends ends = program_ends(a->skel, p->spec.role);
 	uint32_t before = a->nlinks;
 	bool pair = p->spec.flags & SBT_SPEC_PAIR;
-	bool exits = by_exit || a->only_exits || (p->spec.flags & SBT_SPEC_RETS);
+	bool exits = needs_exits(a, p, by_exit);
 	uint64_t probe_group = probe_group_of(&p->spec);
 	int number, err;
 
@@ -382,15 +405,18 @@ static int put_entries(struct attach *a, const struct attach_probe_site *p, uint
 int attach_probe_sites(struct attach *a, const struct attach_probe_site *p, uint32_t n, int pid)
 {
 	uint32_t before = a->nlinks, i;
+	bool exits = false;
 	int err = 0;
 
 	if (a->method == ATTACH_PERF || !n)
 		return -ENOTSUP;
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		if (p[i].spec.role != SBT_ROLE_BARRIER || p[i].fd != p->fd ||
-		    (a->only_exits && !p[i].nexits))
+		    (needs_exits(a, &p[i], false) && !p[i].nexits))
 			return -ENOTSUP;
-	if (a->only_exits)
+		exits |= needs_exits(a, &p[i], false);
+	}
+	if (exits)
 		err = attach_exits(a, p, n, pid);
 	if (!err)
 		err = put_entries(a, p, n, pid);

@@ -145,6 +145,12 @@ bool attach_for_one(const struct attach *attach);
 bool attach_only_exits(const struct attach *attach);
 
 /*
+ * From now on, the departures from barriers of OpenMP teams are seen where they cannot be inferred:
+ * all barriers with SBT_TEAM_ARRIVALS now have probes at their exits. Return 0 or -errno.
+ */
+int attach_team_ends(struct attach *attach);
+
+/*
  * Add probes at the exits of functions of one file. The entries of these functions already have
  * probes. The new probes are for every process that runs the file (@pid 0) or for one process.
  * These probes are needed in processes in which return probes must not be used.

@@ -148,6 +148,7 @@ static int build_rooms(struct capture *c)
 	bool by_process = !o->follow && attach_for_one(c->attach);
 	struct tracker_options to = { .by_process = by_process,
 				      .children = o->follow || o->mode == OPTIONS_SYSTEM,
+				      .running = o->mode != OPTIONS_COMMAND || o->delay_s > 0,
 				      .comm = o->comm,
 				      .apart = o->cost_limit > 0,
 				      .discover = o->discover,

@@ -10,13 +10,14 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/grow.h"
 #include "base/msg.h"
 #include "base/remark.h"
 #include "sites/family.h"
 
 void probes_init(struct probes *p, struct attach *attach, const struct tracker_options *options)
 {
-	*p = (struct probes){ .attach = attach, .options = options };
+	*p = (struct probes){ .attach = attach, .options = options, .team_ends = options->running };
 	written_init(&p->written);
 }
 
@@ -29,6 +30,7 @@ void probes_free(struct probes *p)
 	hash_free(&p->returns);
 	hash_free(&p->tasks);
 	hash_free(&p->loaders);
+	free(p->deferred);
 	written_free(&p->written);
 }
 
@@ -91,15 +93,24 @@ static bool is_inferred(const struct probes *p, const struct module *m,
 }
 
 /*
- * Return whether departures are inferred once the team's members are known. Functions that only
- * some members wait in, or that may end in another way, need both ends.
+ * Return whether departures are inferred where the team's members are known. Functions that only
+ * some members wait in, or that may end in another way, need both ends. A session decides at each
+ * arrival whether it needs the end. Other methods do without probes at the end if the number of
+ * members can be read at every arrival, until a departure cannot be inferred.
  */
-static bool is_inferred_in_team(const struct probes *p, const struct module_probe_site *from)
+static enum sbt_inferred_in_team inferred_in_team(const struct probes *p,
+						  const struct module_probe_site *from)
 {
 	const uint8_t seen = SBT_SPEC_WAITED | SBT_SPEC_REDUCE | SBT_SPEC_RETS | SBT_SPEC_PAIR;
 
-	return attach_infers(p->attach) && from->spec.role == SBT_ROLE_BARRIER &&
-	       family_has(from->spec.family, FAMILY_INFERRED_IN_TEAM) && !(from->spec.flags & seen);
+	if (!attach_infers(p->attach) || from->spec.role != SBT_ROLE_BARRIER ||
+	    !family_has(from->spec.family, FAMILY_INFERRED_IN_TEAM) || from->spec.flags & seen)
+		return SBT_TEAM_SEEN;
+	if (!attach_only_exits(p->attach))
+		return SBT_TEAM_INFERRED;
+	if (!from->spec.team_size.known || !from->nexits)
+		return SBT_TEAM_SEEN;
+	return p->team_ends ? SBT_TEAM_INFERRED : SBT_TEAM_ARRIVALS;
 }
 
 static void fill_probe_site(const struct probes *p, const struct module *m,
@@ -108,17 +119,18 @@ static void fill_probe_site(const struct probes *p, const struct module *m,
 {
 	uint8_t probe_group = probe_group_of(p, from);
 
-	probe_site->fd = module_fd(m);
-	probe_site->spec = from->spec;
+	*probe_site = (struct attach_probe_site){ .fd = module_fd(m), .spec = from->spec };
 	if (is_inferred(p, m, from))
 		probe_site->spec.role = SBT_ROLE_ARRIVAL;
-	probe_site->spec.inferred_in_team = is_inferred_in_team(p, from);
+	probe_site->spec.inferred_in_team = inferred_in_team(p, from);
 	if (family_has(from->spec.family, FAMILY_LIBC_OBJECT))
 		probe_site->spec.less_one = is_musl(m);
 	probe_site->spec.probe_group = probe_group ? SBT_PROBE_GROUP(probe_group) : 0;
 	probe_site->entry = from->offset;
-	probe_site->exits = from->exits;
-	probe_site->nexits = from->nexits;
+	if (probe_site->spec.inferred_in_team != SBT_TEAM_ARRIVALS) {
+		probe_site->exits = from->exits;
+		probe_site->nexits = from->nexits;
+	}
 	probe_site->tag = tag_of(m, from);
 }
 
@@ -458,11 +470,26 @@ static void attach_common(struct probes *p, const struct module *m, int pid, boo
 	free(tried);
 }
 
+/* Remember the barriers of OpenMP teams in this file: their ends have no probes. */
+static void defer_ends(struct probes *p, struct module *m, int pid)
+{
+	array_for_each (from, m->places, m->nplaces) {
+		if (from->error || inferred_in_team(p, from) != SBT_TEAM_ARRIVALS)
+			continue;
+		if (grow(p->deferred, p->cap_deferred, p->ndeferred + 1))
+			probes_team_ends(p);
+		else
+			p->deferred[p->ndeferred++] = (struct probes_file){ m, pid };
+		return;
+	}
+}
+
 static void attach_module(struct probes *p, struct module *m, int pid, bool by_exit)
 {
 	bool *done = calloc(m->nplaces + 1, sizeof(*done));
 	uint32_t i;
 
+	defer_ends(p, m, pid);
 	if (done)
 		attach_common(p, m, pid, done);
 	for (i = 0; i < m->nplaces; i++)
@@ -484,6 +511,46 @@ void probes_tasks(struct probes *p, struct module *m, uint32_t tgid)
 	for (; i < m->nplaces; i++)
 		if (m->places[i].spec.role == SBT_ROLE_TASK)
 			attach_one(p, m, &m->places[i], pid, false, false);
+}
+
+/* Probe the ends of the barriers of OpenMP teams in one file. */
+static void attach_team_exits(struct probes *p, const struct probes_file *file)
+{
+	struct attach_probe_site probe_site;
+	int err = 0;
+
+	array_for_each (from, file->m->places, file->m->nplaces) {
+		if (from->error || inferred_in_team(p, from) == SBT_TEAM_SEEN)
+			continue;
+		fill_probe_site(p, file->m, from, &probe_site);
+		err = attach_exits(p->attach, &probe_site, 1, file->pid);
+		if (err == -ESRCH)
+			return;
+		if (err)
+			break;
+	}
+	if (err)
+		remark_warn("not_probed", 0,
+			    "departures from barriers of OpenMP teams in %s are unknown where they "
+			    "cannot be inferred: cannot attach the probes: %s",
+			    file->m->path, strerror(-err));
+}
+
+void probes_team_ends(struct probes *p)
+{
+	uint32_t i;
+
+	if (p->team_ends)
+		return;
+	p->team_ends = true;
+	for (i = 0; i < p->ndeferred; i++)
+		attach_team_exits(p, &p->deferred[i]);
+	if (p->ndeferred)
+		msg_verbose(p->options->verbose,
+			    "probes: the ends of barriers of OpenMP teams, because not all "
+			    "departures can be inferred");
+	p->ndeferred = 0;
+	attach_team_ends(p->attach);
 }
 
 /*
@@ -585,12 +652,24 @@ void probes_loader(struct probes *p, struct module *m, uint32_t tgid, uint32_t l
 			tgid, m->path, strerror(-err));
 }
 
+/* The file has no probes any more. */
+static void forget_deferred(struct probes *p, const struct module *m)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < p->ndeferred; i++)
+		if (p->deferred[i].m != m)
+			p->deferred[n++] = p->deferred[i];
+	p->ndeferred = n;
+}
+
 void probes_remove_file(struct probes *p, struct module *m)
 {
 	uint64_t key = hash_mix((uint64_t)(uintptr_t)m);
 
 	if (attach_remove_file(p->attach, m->identity.st_dev, m->identity.st_ino))
 		return;
+	forget_deferred(p, m);
 	m->attached = m->linked = false;
 	written_forget(&p->written, m);
 	array_for_each (place, m->places, m->nplaces) {

@@ -12,6 +12,12 @@
 #include "sites/rule.h"
 #include "sites/address_space.h"
 
+/* A file with probes for all processes (@pid 0) or for one process. */
+struct probes_file {
+	struct module *m;
+	int pid;
+};
+
 struct probes {
 	struct attach *attach;
 	const struct tracker_options *options;
@@ -38,6 +44,13 @@ struct probes {
 	 * keys (module, tgid): attached, if each process has its own probes (options->by_process)
 	 */
 	struct hash by_process;
+	/*
+	 * Files in which the ends of the barriers of OpenMP teams have no probes. They need none
+	 * until a departure cannot be inferred; then `team_ends` is set.
+	 */
+	struct probes_file *deferred;
+	uint32_t ndeferred, cap_deferred;
+	bool team_ends;
 	struct written written; /* watches for writes to files with probes */
 	uint32_t places; /* number of probe sites with a probe */
 	/* number of probes of each -b rule, indexed by sbt_spec.rule */
@@ -68,6 +81,11 @@ void probes_module(struct probes *probes, struct module *module, uint32_t tgid, 
 void probes_loader(struct probes *probes, struct module *module, uint32_t tgid, uint32_t leader);
 /* Attach the probes on OpenMP tasks of a file, for processes with code that creates tasks. */
 void probes_tasks(struct probes *probes, struct module *module, uint32_t tgid);
+/*
+ * Probe the ends of the barriers of OpenMP teams in all files, now and later, because not all
+ * departures can be inferred (SBT_REC_ENDS).
+ */
+void probes_team_ends(struct probes *probes);
 /* Remove the probes of a file that no process runs any more, or that was written to. */
 void probes_remove_file(struct probes *probes, struct module *module);
 /*

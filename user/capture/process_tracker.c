@@ -826,6 +826,9 @@ uint64_t tracker_event(struct tracker *t, const struct sbt_event *event)
 	case SBT_REC_TASKS:
 		on_tasks(t, event);
 		break;
+	case SBT_REC_ENDS:
+		probes_team_ends(&t->probes);
+		break;
 	case SBT_REC_COPY:
 		tracker_copied(t, event);
 		break;

@@ -585,6 +585,8 @@ struct probes {
 	struct run_facts_live *run_facts_live;
 	struct session_probe *probes;
 	uint32_t n, cap;
+	/* in some file, the place where its OpenMP runtime keeps the size of a team is unknown */
+	bool unsized;
 };
 
 /*
@@ -611,6 +613,9 @@ static void add_probe(void *ctx, struct module *m)
 			continue;
 		if (grow(c->probes, c->cap, c->n + 1))
 			return;
+		if (probe_site->spec.role == SBT_ROLE_BARRIER &&
+		    family_has(probe_site->spec.family, FAMILY_INFERRED_IN_TEAM))
+			c->unsized |= !probe_site->spec.team_size.known;
 		c->probes[c->n++] = (struct session_probe){
 			.family = family_name(probe_site->spec.family),
 			.binary = m->path,
@@ -628,9 +633,12 @@ static void add_probe(void *ctx, struct module *m)
 
 /*
  * Return how the departures of the family's barriers are inferred, or (*seen) why they are not.
+ * @unsized: as in struct probes.
  */
-static const char *why_departures(const struct run_facts_live *p, uint8_t family, bool *seen)
+static const char *why_departures(const struct run_facts_live *p, uint8_t family, bool unsized,
+				  bool *seen)
 {
+	bool in_team = family_has(family, FAMILY_INFERRED_IN_TEAM);
 	const char *why = load_options_seen_why(p->options);
 
 	*seen = true;
@@ -638,14 +646,18 @@ static const char *why_departures(const struct run_facts_live *p, uint8_t family
 		return why;
 	if (!attach_infers(p->attach))
 		return "this kernel cannot account for the time of threads";
-	if (family_has(family, FAMILY_INFERRED_IN_TEAM) &&
-	    attach_method(p->attach) != ATTACH_SESSION)
-		return "only session probes can choose the method at each arrival";
+	if (in_team && unsized && attach_only_exits(p->attach))
+		return "where the number of a team's threads is in memory is not known, and only "
+		       "session probes can choose the method at each arrival";
 	*seen = false;
-	if (family_has(family, FAMILY_INFERRED_IN_TEAM))
+	if (in_team && unsized)
 		return "from the second barrier of a region on, the number of its threads is "
 		       "known; the first one and the end of a region are seen, and all barriers "
 		       "once a program has created tasks";
+	if (in_team)
+		return "libgomp's memory shows the number of the team's threads; the end of a "
+		       "region is seen, regions that began before tracing are seen, and so are all "
+		       "barriers once a program has created tasks";
 	if (family_has(family, FAMILY_INFERRED))
 		return "glibc's barrier holds the number of its threads; in other libraries they "
 		       "are seen, because threads may wait again after the release";
@@ -653,12 +665,13 @@ static const char *why_departures(const struct run_facts_live *p, uint8_t family
 	return "the departures of this family cannot be inferred";
 }
 
-static struct session_departures departures_of(const struct run_facts_live *p, uint8_t family)
+static struct session_departures departures_of(const struct run_facts_live *p, uint8_t family,
+					       bool unsized)
 {
 	struct session_departures out = { .family = family_name(family) };
 	bool seen;
 
-	out.why = why_departures(p, family, &seen);
+	out.why = why_departures(p, family, unsized, &seen);
 	out.method = seen ? "seen" : "inferred";
 	return out;
 }
@@ -682,7 +695,7 @@ static uint32_t fill_departures(const struct run_facts_live *p, const struct pro
 	for (family = 0; family < SBT_FAMILIES; family++) {
 		if (!has_probes_of(probes, family_name((uint8_t)family)))
 			continue;
-		out[n] = departures_of(p, (uint8_t)family);
+		out[n] = departures_of(p, (uint8_t)family, probes->unsized);
 		msg_verbose(p->options->verbose, "departures of %s: %s: %s", out[n].family,
 			    out[n].method, out[n].why);
 		n++;

@@ -14,6 +14,10 @@ struct tracker_options {
 	bool turns; /* measure how long threads wait for their turn */
 	bool accesses; /* attach probes to the markers of remote data, for a recording */
 	const char *comm; /* -a: trace only processes of this name; NULL: all processes */
+	/*
+	 * processes are traced that already run, and may be inside parallel regions of OpenMP
+	 */
+	bool running;
 	bool children; /* trace the children of traced processes */
 	/* set by tracker_new(): the dynamic linkers of all processes are probed */
 	bool all_loaders;

@@ -434,6 +434,9 @@ static int barrier_arrive(struct departures *d, struct barrier *b, struct waiter
 	uint64_t now_ns = w->full.crossing.arrive_ns;
 	struct group *g;
 
+	/* How many threads wait is not known, so the release will not be known either. */
+	if (!is->count)
+		lose_step(b);
 	/* The barrier has been created again. */
 	if (is->count != b->count) {
 		barrier_close(b);

@@ -14,6 +14,7 @@
 #include "sites/outlined.h"
 #include "elf/sdt.h"
 #include "elf/signature.h"
+#include "elf/team_size.h"
 #include "sites/untraced.h"
 #include "sites/family.h"
 #include "symbols/python.h"
@@ -276,6 +277,34 @@ static void find_returns(struct module *m)
 	}
 }
 
+/* Find where libgomp keeps the size of a team. */
+static void find_team_size(struct module *m)
+{
+	struct elf_symbol symbol;
+	struct team_size found;
+	const uint8_t *bytes;
+	uint64_t vaddr;
+	size_t len;
+
+	if (!(m->regions & 1u << SBT_FAMILY_GOMP) ||
+	    elf_find_function(m->elf, "omp_get_num_threads", &symbol, 1) <= 0)
+		return;
+	len = elf_bytes(m->elf, symbol.offset, symbol.size, &bytes);
+	if (team_size_find(m->traits.machine, bytes, len, symbol.vaddr, &found))
+		return;
+	array_for_each (p, m->places, m->nplaces) {
+		if (p->spec.family != SBT_FAMILY_GOMP || p->spec.object.how != SBT_ARG_TEAM ||
+		    p->error || elf_offset_to_vaddr(m->elf, p->offset, &vaddr))
+			continue;
+		p->spec.team_size = (struct sbt_team_size){
+			.slot = found.slot_vaddr ? found.slot_vaddr - vaddr : 0,
+			.team = (uint32_t)found.team,
+			.count = (uint32_t)found.count,
+			.known = 1,
+		};
+	}
+}
+
 /*
  * Find the state of a Python interpreter, and its version. Before 3.11, only the name of the file
  * shows the version.
@@ -427,6 +456,7 @@ void module_find_rest(struct module *m)
 	find_untraced(m);
 	drop_task_functions(m);
 	find_returns(m);
+	find_team_size(m);
 	module_find_inline(m);
 	if (!m->c_library && module_is_nameless(m))
 		find_by_code(m);

@@ -101,6 +101,10 @@ static void wire_spec(struct wire *w, struct sbt_spec *spec)
 	wire_arg(w, &spec->line);
 	wire_arg(w, &spec->name);
 	wire_arg(w, &spec->what);
+	WIRE(w, spec->team_size.slot, UINT64_MAX);
+	WIRE(w, spec->team_size.team, UINT32_MAX);
+	WIRE(w, spec->team_size.count, UINT32_MAX);
+	WIRE(w, spec->team_size.known, 1);
 	WIRE(w, spec->rule, UINT32_MAX);
 	WIRE(w, spec->less_one, 1);
 }
