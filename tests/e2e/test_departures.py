@@ -197,7 +197,7 @@ def in_teams(kind, *options, seen, policy="passive", attach=()):
         counts = method_counts(trace)
         print(counts, result)
         check_equal("episodes with seen departures", counts.get("seen", 0), episodes if seen is None else seen)
-        check_equal("departures that are unknown", trace.end["departures_unknown"], 0)
+        check_between("departures that are unknown", trace.end["departures_unknown"], 0, 1 + UNKNOWN * trace.end["crossings"])
         (row,) = [d for d in trace.session["departures"] if d["family"] == "gomp"]
         check_equal("method", row["method"], "inferred")
     return test
@@ -534,6 +534,49 @@ def links_of(pid):
     return found
 
 
+def programs_of(pid):
+    """Return the names of the programs that a running sbt-trace has attached."""
+    names = []
+    for number in {link.get("prog_id") for link in links_of(pid)} - {None}:
+        shown = subprocess.run(["bpftool", "-j", "prog", "show", "id", str(number)], capture_output=True, check=False).stdout
+        names.append(json.loads(shown or b"{}").get("name", ""))
+    return names
+
+
+def probes_in(pid, symbol, library):
+    """Return the distances from the function's start of all bytes that differ in the process's memory and in the file."""
+    listed = subprocess.run(["nm", "-D", "-S", library], capture_output=True, text=True, check=True).stdout
+    begin, size = next((int(a, 16), int(n, 16)) for a, n, *_, name in (x.split() for x in listed.splitlines() if len(x.split()) == 4)
+                       if name.startswith(f"{symbol}@"))
+    for line in read_text(f"/proc/{pid}/maps").splitlines():
+        words = line.split()
+        offset = int(words[2], 16)
+        if words[1] == "r-xp" and words[-1] == os.path.realpath(library):
+            with open(f"/proc/{pid}/mem", "rb") as memory, open(library, "rb") as file:
+                memory.seek(int(words[0].split("-")[0], 16) + begin - offset)
+                file.seek(begin)  # code has equal offsets and addresses
+                return [i for i, (x, y) in enumerate(zip(memory.read(size), file.read(size))) if x != y]
+    return None
+
+
+def test_no_return_probe_in_teams(t):
+    """Without a session, GOMP_barrier() has one probe, and another one at its end in a program with tasks."""
+    library = subprocess.run(["gcc", "-print-file-name=libgomp.so.1"], capture_output=True, text=True, check=True).stdout.strip()
+    program = t.path()
+    subprocess.run(["gcc", "-fopenmp", "-O1", "-DTHREADS=2", "-DPAUSE_US=3000000", "-x", "c", "-o", program, "-"], input=TASKS_AFTER,
+                   text=True, check=True)
+    for command, wanted in (([workload("gen_gomp"), "--forever"], 1), ([program], 2)):
+        data = t.path()
+        p = t.start([SBT, "record", "--no-discover", *BY_MULTI, "-o", data, "--", *command])
+        wait_for("it records", lambda: os.path.exists(data) and os.path.getsize(data))
+        time.sleep(1)
+        (pid,) = [pid for pid in descendants(p.pid) if os.path.samefile(f"/proc/{pid}/exe", command[0])]
+        found = probes_in(pid, "GOMP_barrier", library)
+        p.signal(signal.SIGINT)
+        p.wait(30)
+        check_equal(f"{command}: probes in GOMP_barrier: {found}", len(found or []), wanted)
+
+
 def test_no_return_probe(t):
     """A program with only pthread barriers has one probe at the arrival, and no return probe."""
     for method in ("session", "multi", "perf"):
@@ -542,11 +585,7 @@ def test_no_return_probe(t):
         p = t.start([SBT, "record", "--no-discover", "--attach", method, "-o", data, "-p", str(gen.pid)])
         wait_for("it records", lambda: os.path.exists(data) and os.path.getsize(data))
         time.sleep(0.5)
-        programs = {link.get("prog_id") for link in links_of(p.pid)}
-        names = []
-        for number in programs - {None}:
-            shown = subprocess.run(["bpftool", "-j", "prog", "show", "id", str(number)], capture_output=True, check=False).stdout
-            names.append(json.loads(shown or b"{}").get("name", ""))
+        names = programs_of(p.pid)
         p.signal(signal.SIGINT)
         check_equal("status", p.wait().rc, 0)
         gen.signal(signal.SIGTERM)

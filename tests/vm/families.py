@@ -70,6 +70,8 @@ LADDER = {
 SYSTEM = {"pthread": LADDER["pthread"]}
 # With departures that are inferred, and no other probes at returns.
 INFERRED = {"pthread": LADDER["pthread"], "eight": (f"gen --threads 8 --rounds 40 {SHORT}", "pthread", 0)}
+# The same in teams of OpenMP, from the program's start.
+TEAM = f"gen_gomp --threads 3 --rounds 60 --kind barrier {SHORT}"
 ITERATIONS = 12  # iterations of sbtloop
 LATE = {"lock-sleep": 30, "sleep": 30}  # rounds
 WANDERING = ("wander", "stay")
@@ -183,6 +185,11 @@ dd if=$6 bs=4096 skip=$((0x$3 / 4096)) count=$pages of=file 2>/dev/null
 echo $((0x$3)) >inferred.begin; cmp -l memory file >inferred.changed; rm memory file
 """
 
+IN_TEAM = f"""{stamp("team")}timeout 200 sbt-trace record --no-discover -o team.data -- {TEAM} --log team.log >team.out 2>team.err
+echo $? >team.rc
+sbt-trace report --json -W -o team.json team.data 2>>team.err; rm team.data
+"""
+
 HANGS = f"""{stamp("after")}cat >hung.sh <<'EOF'
 for kind in $kinds; do hung --kind $kind >$1-$kind.log 2>&1 & echo $! >$1-$kind.pid; done
 wait
@@ -248,6 +255,7 @@ def script(machine):
         causes = "" if rung == machine.rungs[0] else "--no-causes "
         lines.append(attached(rung, there(machine, LADDER), f"--discover -b my_barrier {causes}--attach {rung} -p $pids"))
     lines.append(attached("inferred", INFERRED, "--no-discover -p $pids", CHANGED))
+    lines.append(IN_TEAM)
     if not machine.counting:
         lines.append(attached("system", SYSTEM, "-a"))
     return "".join(lines) + SUMS + (FILTERED if is_filtered(machine) else "") + HANGS
@@ -412,6 +420,17 @@ def no_return_probes(left):
         check(tuple(old) not in RETURNS[left.machine.arch], f"a probe on the return instruction at {at:#x}")
 
 
+def team(left):
+    """Only the arrivals at barriers of OpenMP teams have a probe, where libgomp's code shows the size of a team."""
+    left.status("team")
+    trace = left.trace("team")
+    against_log(trace, genlog.Log(left.path("team.log")), joins=1)
+    # Some are unknown, as in the test `no_return_probes`.
+    check(trace.end["departures_unknown"] < trace.end["crossings"] / 2, "most departures are unknown")
+    check_equal("methods", {e["departures"] for e in trace.all("episode") if e["kind"] != "join"},
+                {"inferred" if left.machine.arch == "amd64" else "seen"})
+
+
 def ladder(left):
     """Check the kernel's attach method and the counters, and that no episode lacks causes."""
     left.status("command")
@@ -545,7 +564,7 @@ def tests(machine):
         found["numa"] = numa_nodes
     if is_filtered(machine):
         found["filtered"] = filtered
-    found["inferred"] = whole("inferred", INFERRED)
+    found["inferred"], found["team"] = whole("inferred", INFERRED), team
     if "session" not in machine.rungs:
         found["no_return_probes"] = no_return_probes
     found.update({f"by.{rung}": whole(rung, there(machine, LADDER), rung) for rung in machine.rungs})
