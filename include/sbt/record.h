@@ -198,7 +198,7 @@ enum sbt_record_type {
  * that one call created, or is SBT_WHAT_UNKNOWN.
  */
 #define SBT_CROSSING_MAKES     0x100
-/* `round` is known: GOMP, LIBOMP. */
+/* `round` is known: GOMP, LIBOMP; with SBT_CROSSING_INFERRED, also other barriers. */
 #define SBT_CROSSING_ROUND     0x200
 /* depart_ns was inferred from the release and from the times when the thread was off the CPU. */
 #define SBT_CROSSING_INFERRED  0x400
@@ -275,7 +275,8 @@ struct sbt_crossing {
 		/*
 		 * SBT_CROSSING_ROUND: number of the team's episode. Upper half: number of regions
 		 * that the creator of this region has begun. Lower half: number of the barrier in
-		 * the region; SBT_ROUND_JOIN: the region's end.
+		 * the region; SBT_ROUND_JOIN: the region's end. Not in a team: number of an
+		 * episode with certain members (user/ingest/departures.c).
 		 */
 		__u32 round;
 	};

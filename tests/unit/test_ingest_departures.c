@@ -712,6 +712,92 @@ static void test_cyclic(void **unused)
 	tear_down(t);
 }
 
+/* Check the number of the next crossing's episode. */
+static struct sbt_crossing check_number(struct test *t, uint32_t tid, uint64_t arrive_ns,
+					uint32_t number)
+{
+	struct sbt_crossing c = next(t).crossing;
+
+	assert_int_equal(c.tid, tid);
+	assert_int_equal(c.arrive_ns, arrive_ns);
+	assert_int_equal(!!(c.flags & SBT_CROSSING_ROUND), number != 0);
+	assert_int_equal(c.round, number);
+	return c;
+}
+
+/*
+ * Threads 2 and 3 were inside when tracing began, and the barrier had counted them when thread 1
+ * arrived. So thread 1 was the last arriver, and the others arrive for the next episode. They do so
+ * before thread 1, which lost its CPU, has departed: no times show this, so the episodes have
+ * numbers.
+ */
+static void test_numbers(void **unused)
+{
+	struct test *t = set_up(3);
+
+	counted(arrive(t, 1, 100), 2);
+	counted(arrive(t, 2, 110), 0);
+	counted(arrive(t, 3, 120), 1);
+	off(arrive(t, 1, 200), 105, 130)->inside = 1;
+	arrive(t, 2, 210);
+	arrive(t, 3, 220);
+	arrive(t, 1, 300);
+	arrive(t, 2, 310);
+	arrive(t, 3, 320);
+	assert_int_equal(check_number(t, 1, 100, 1).depart_ns, 133);
+	check_number(t, 2, 110, 2);
+	check_number(t, 3, 120, 2);
+	check_number(t, 1, 200, 2);
+	/* An episode with all its members was numbered: this is enough. */
+	check_number(t, 2, 210, 0);
+	check_number(t, 3, 220, 0);
+	check_number(t, 1, 300, 0);
+	tear_down(t);
+}
+
+/*
+ * Thread 2 was about to be counted when thread 1 arrived, so no arrival shows that all others were
+ * counted. No episode has a number until one does.
+ */
+static void test_no_numbers(void **unused)
+{
+	const uint64_t b = 20000000;
+	struct test *t = set_up(2);
+
+	counted(arrive(t, 1, b + 100), 0);
+	counted(arrive(t, 2, b + 110), 0);
+	arrive(t, 1, b + 200);
+	arrive(t, 2, b + 210);
+	counted(arrive(t, 1, b + 300), 0);
+	counted(arrive(t, 2, b + 310), 1);
+	arrive(t, 1, b + 400);
+	arrive(t, 2, b + 410);
+	check_number(t, 1, b + 100, 0);
+	check_number(t, 2, b + 110, 0);
+	check_number(t, 1, b + 200, 0);
+	check_number(t, 2, b + 210, 0);
+	check_number(t, 1, b + 300, 1);
+	check_number(t, 2, b + 310, 1);
+	assert_int_equal(t->refreshed, 1);
+	tear_down(t);
+}
+
+/* After a loss, threads may lack records of which nothing is known yet: there are no numbers. */
+static void test_no_numbers_and_lost(void **unused)
+{
+	struct test *t = set_up(2);
+
+	t->lossy = true;
+	counted(arrive(t, 1, 100), 1);
+	counted(arrive(t, 2, 110), 0);
+	arrive(t, 1, 200);
+	arrive(t, 2, 210);
+	check_number(t, 1, 100, 0);
+	check_number(t, 2, 110, 0);
+	check_number(t, 1, 200, 0);
+	tear_down(t);
+}
+
 /* A thread leaves by longjmp, and arrives at another barrier. Its team waits on. */
 static void test_abandoned(void **unused)
 {
@@ -920,6 +1006,9 @@ int main(void)
 		cmocka_unit_test(test_crowded_and_cut),
 		cmocka_unit_test(test_crowded_and_earlier),
 		cmocka_unit_test(test_cyclic),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_no_numbers),
+		cmocka_unit_test(test_no_numbers_and_lost),
 		cmocka_unit_test(test_abandoned),
 		cmocka_unit_test(test_created_again),
 		cmocka_unit_test(test_exit_inside),

@@ -156,6 +156,38 @@ static void test_attach_with_one_inside_of_two(void **state)
 	assert_ep(r, 1, "2 3 1", MODEL_AMBIGUOUS, MODEL_WHY_BEFORE);
 }
 
+static void cross_numbered(struct run *r, uint32_t tid, uint64_t arrive, uint64_t depart,
+			   uint32_t number)
+{
+	struct model_crossing c = crossing(tid, A, 3, arrive, depart);
+
+	c.round = number;
+	run_feed(r, c);
+}
+
+/*
+ * As in test_attach_with_two_inside(), but thread 1 may have been anywhere when tracing began, and
+ * it is not known that the others waited. Numbers of the first two episodes decide.
+ */
+static void test_attach_with_numbers(void **state)
+{
+	struct run *r CLEANUP_PTR(run_free) = run_new(1000);
+
+	cross_numbered(r, 1, 1100, 1115, 7);
+	for (uint64_t t = 1100; t < 1500; t += 100) {
+		uint32_t number = t == 1100 ? 8 : 0;
+
+		cross_numbered(r, 2, t + 10, t + 105, number);
+		cross_numbered(r, 3, t + 12, t + 106, number);
+		cross_numbered(r, 1, t + 100, t + 118, number);
+	}
+	finish(r, 2000);
+	assert_int_equal(r->nkept, 5);
+	assert_ep(r, 0, "1", MODEL_INCOMPLETE, MODEL_WHY_BEFORE);
+	for (uint64_t t = 1; t < 5; t++)
+		assert_ep(r, t, "2 3 1", MODEL_COMPLETE, 0);
+}
+
 static void rounds(struct run *r, uint64_t from, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++, from += 100) {
@@ -1033,6 +1065,7 @@ int main(void)
 		cmocka_unit_test(test_attach_with_one_inside),
 		cmocka_unit_test(test_attach_with_two_inside),
 		cmocka_unit_test(test_attach_with_one_inside_of_two),
+		cmocka_unit_test(test_attach_with_numbers),
 		launched_test(test_lost_record),
 		launched_test(test_lost_record_quick_thread),
 		launched_test(test_out_of_order),

@@ -27,6 +27,8 @@
 
 /* While the step is lost, request at most this often (ns) what the barriers have counted. */
 #define REFRESH_NS 10000000ULL
+/* maximum number of such requests for a barrier where the step was never certain */
+#define PROOFS_MAX 16
 
 /* Free waiters that have exited this long (ns) ago: all their records have been read. */
 #define EXITED_NS    3000000000ULL
@@ -45,6 +47,7 @@ struct group {
 	bool wrong; /* it has members of two episodes */
 	bool sure; /* all arrivals before the first one that was seen are counted in `unseen` */
 	uint32_t round; /* number of the episode in its OpenMP team; 0: not in a team */
+	uint32_t number; /* number of the episode outside a team; 0: see number_episode() */
 	uint64_t release_ns; /* NEVER: not released yet, or it is not known when */
 	/* the latest arrival and its thread; after the release, those of the last arriver */
 	uint64_t newest_ns;
@@ -67,6 +70,10 @@ struct barrier {
 	/* .arrivals when it was last found that a record is missing, or that .count has changed */
 	uint64_t gap;
 	bool released; /* it was released while it was traced */
+	bool missed; /* a record of an arrival was missing */
+	bool proved; /* the step is certain: see proves_step() */
+	bool told; /* since then, an episode with all its members had a number */
+	uint8_t nrequests; /* number of times that this was requested; PROOFS_MAX: no more */
 	/*
 	 * More threads use it than an episode has members. Then a thread may be counted in an
 	 * earlier episode than a thread that arrived before it.
@@ -139,6 +146,7 @@ struct departures {
 	struct hash objects; /* (address, process) -> struct object */
 	struct hash barriers; /* object or shared key -> struct barrier */
 	uint64_t most; /* at least barrier.arrivals of every barrier that was forgotten */
+	uint32_t number; /* newest group.number */
 	/*
 	 * Released waiters without a known departure. Those in `fresh` are in the order of their
 	 * releases. Those in `stale` were off the CPU at stale_ns.
@@ -281,11 +289,59 @@ static void barrier_close(struct barrier *b)
 	b->open = NULL;
 }
 
+/* The open group is over, and the next arrival need not begin the next episode. */
+static void doubt_step(struct barrier *b)
+{
+	barrier_close(b);
+	b->proved = b->told = false;
+}
+
+/*
+ * Return whether the thread that arrives is certainly the last arriver of its episode: the barrier
+ * has counted all others. If one of these has no record, it arrived before tracing began.
+ */
+static bool proves_step(const struct departures_barrier *is)
+{
+	return is->count && is->waiting != UINT32_MAX && is->waiting % is->count == is->count - 1;
+}
+
+/*
+ * No arrival so far has proved the step. This is likely if threads arrive together, or if one lost
+ * its CPU before it was counted. Request that further arrivals show what the barrier has counted.
+ */
+static void request_proof(struct departures *d, struct barrier *b, uint64_t now_ns)
+{
+	if (b->nrequests >= PROOFS_MAX || now_ns < d->refreshed_ns + REFRESH_NS)
+		return;
+	b->nrequests++;
+	d->refreshed_ns = now_ns;
+	d->ops.refresh(d->ops.ctx);
+}
+
+/*
+ * The open group is released. Number its episode if its members are certain, because the model
+ * cannot always find this out. After attaching, it does not know whether an earlier crossing of a
+ * thread has no record. The times show this only in an episode that all members leave before one of
+ * them arrives again. On a busy machine, the threads that were woken take the CPU of the last
+ * arriver, and arrive again before it leaves, perhaps in every episode. If one episode with all its
+ * members has a number, the model needs no further ones.
+ */
+static void number_episode(struct departures *d, struct barrier *b)
+{
+	if (!b->proved || b->told || b->crowded || b->missed || !d->ops.lossless(d->ops.ctx))
+		return;
+	if (!++d->number)
+		d->number = 1;
+	b->open->number = d->number;
+	b->told = !b->open->unseen;
+}
+
 static void barrier_release(struct departures *d, struct barrier *b)
 {
 	struct group *g = b->open;
 	struct waiter *w;
 
+	number_episode(d, b);
 	b->released = true;
 	g->release_ns = g->newest_ns;
 	for (w = g->waiters; w; w = w->next_in_group)
@@ -316,7 +372,7 @@ static void lose_step(struct barrier *b)
 {
 	if (b->open)
 		b->open->sure = false;
-	barrier_close(b);
+	doubt_step(b);
 	b->lost = true;
 	b->ahead = 0;
 }
@@ -439,7 +495,7 @@ static int barrier_arrive(struct departures *d, struct barrier *b, struct waiter
 		lose_step(b);
 	/* The barrier has been created again. */
 	if (is->count != b->count) {
-		barrier_close(b);
+		doubt_step(b);
 		b->gap = b->arrivals;
 	}
 	b->count = is->count;
@@ -450,9 +506,10 @@ static int barrier_arrive(struct departures *d, struct barrier *b, struct waiter
 	 */
 	if (b->open &&
 	    (has_arrived(b->open, w->full.crossing.tid) || (!b->open->waiters && counts_none(is))))
-		barrier_close(b);
+		doubt_step(b);
 	if (gap) {
 		lose_step(b);
+		b->missed = true;
 		b->gap = b->arrivals;
 	}
 	if (b->lost)
@@ -467,10 +524,16 @@ static int barrier_arrive(struct departures *d, struct barrier *b, struct waiter
 			  (b->released || (fresh && is->waiting != UINT32_MAX));
 		g->unseen = b->ahead;
 		b->ahead = 0;
+		if (b->released && !b->proved && !b->lost && !b->missed)
+			request_proof(d, b, now_ns);
 	}
 	if (fresh && is->count && is->waiting != UINT32_MAX && is->waiting % is->count > g->n &&
 	    is->waiting % is->count - g->n > g->unseen)
 		g->unseen = is->waiting % is->count - g->n;
+	if (fresh && proves_step(is)) {
+		b->proved = true;
+		b->nrequests = PROOFS_MAX;
+	}
 	group_join(g, w);
 	b->crowded |= ++b->nwaiters > is->count && is->count;
 	if (is->count && !b->lost && g->n + g->unseen >= is->count)
@@ -722,12 +785,17 @@ static int settle(struct departures *d, struct waiter *w, const struct sbt_arriv
 	struct barrier *b = barrier_of(d, g);
 	bool abandoned = g->release_ns == NEVER && g->sure && !(b && b->crowded) &&
 			 d->ops.lossless(d->ops.ctx);
+	uint32_t number = g->wrong ? 0 : g->number;
 
 	if (b && b->nwaiters)
 		b->nwaiters--;
 	unlist(d, w);
 	group_leave(w);
 	c->depart_ns = w->depart_ns;
+	if (number) {
+		c->flags |= SBT_CROSSING_ROUND;
+		c->round = number;
+	}
 	if (w->depart_ns == NEVER) {
 		c->depart_ns = now_ns;
 		c->flags |= abandoned ? SBT_CROSSING_ABANDONED : SBT_CROSSING_UNTIMED;
@@ -921,7 +989,7 @@ static struct sbt_crossing crossing_of(const struct waiter *w, const struct sbt_
 		.spec = a->head.spec,
 		.handler_ns = a->handler_ns,
 		.index = w->index,
-		.round = a->round,
+		.round = is_in_team(&a->head) ? a->round : 0,
 	};
 }
 
@@ -981,7 +1049,8 @@ static int take_seen(struct departures *d, const struct waiter *w, const struct 
 	const struct sbt_crossing *last = &w->full.crossing;
 	struct barrier *b;
 
-	if (!is_in_team(&a->head) || !(last->flags & SBT_CROSSING_ROUND) ||
+	/* Outside a team, arrivals have ordinals. */
+	if (!is_in_team(&a->head) || !(last->flags & SBT_CROSSING_ROUND) || w->ordinal ||
 	    a->round == last->round || (uint16_t)a->round == SBT_ROUND_JOIN)
 		return 0;
 	b = hash_get_ptr(&d->barriers, object_key(last->object, last->tgid, last->inc));

@@ -308,7 +308,10 @@ static void mark_places(struct object *o, const struct episode *e)
 	    (e->state == MODEL_INCOMPLETE && episode_others_were_inside(o, e)))
 		return;
 	array_for_each (mem, e->members, e->n) {
-		if (e->state != MODEL_COMPLETE)
+		/* A number decides. */
+		if (e->state != MODEL_COMPLETE && mem->round)
+			slot_clear(o, mem->thread, mem->seq);
+		else if (e->state != MODEL_COMPLETE)
 			slot_mark_uncertain(o, mem->thread, mem->seq);
 		else if (o->nuncertain || mem->thread->has_gap)
 			slot_clear(o, mem->thread, mem->seq);

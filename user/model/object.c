@@ -296,7 +296,8 @@ static void doubt_older(const struct model *m, struct object *o, struct episode 
 		    episode_others_were_inside(o, older))
 			continue;
 		array_for_each (member, older->members, older->n)
-			slot_mark_uncertain(o, member->thread, member->seq);
+			if (!member->round)
+				slot_mark_uncertain(o, member->thread, member->seq);
 	}
 	uncertainty_again(o, e);
 }
