@@ -28,6 +28,7 @@ struct test {
 	struct source source;
 	struct departures *departures;
 	uint32_t count; /* number of members of every barrier */
+	uint64_t shared; /* of every barrier */
 	uint32_t seq[10]; /* by thread */
 	/* what offs() returns */
 	struct sbt_arrival_full offs;
@@ -61,7 +62,8 @@ static int barrier(void *ctx, struct sbt_crossing *c, uint64_t first_word,
 
 	c->family = SBT_FAMILY_PTHREAD;
 	*out = (struct departures_barrier){ .count = c->raw_word == UNCOUNTED ? 0 : t->count,
-					    .waiting = (uint32_t)first_word };
+					    .waiting = (uint32_t)first_word,
+					    .shared = t->shared };
 	return 0;
 }
 
@@ -798,6 +800,22 @@ static void test_no_numbers_and_lost(void **unused)
 	tear_down(t);
 }
 
+/* A process that is not traced may have arrived before: there are no numbers. */
+static void test_no_numbers_and_shared(void **unused)
+{
+	struct test *t = set_up(2);
+
+	t->shared = 7;
+	counted(arrive(t, 1, 100), 1);
+	counted(arrive(t, 2, 110), 0);
+	arrive(t, 1, 200);
+	arrive(t, 2, 210);
+	check_number(t, 1, 100, 0);
+	check_number(t, 2, 110, 0);
+	check_number(t, 1, 200, 0);
+	tear_down(t);
+}
+
 /* A thread leaves by longjmp, and arrives at another barrier. Its team waits on. */
 static void test_abandoned(void **unused)
 {
@@ -1009,6 +1027,7 @@ int main(void)
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_no_numbers),
 		cmocka_unit_test(test_no_numbers_and_lost),
+		cmocka_unit_test(test_no_numbers_and_shared),
 		cmocka_unit_test(test_abandoned),
 		cmocka_unit_test(test_created_again),
 		cmocka_unit_test(test_exit_inside),

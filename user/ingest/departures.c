@@ -298,11 +298,12 @@ static void doubt_step(struct barrier *b)
 
 /*
  * Return whether the thread that arrives is certainly the last arriver of its episode: the barrier
- * has counted all others. If one of these has no record, it arrived before tracing began.
+ * has counted all others. If one of these has no record, it arrived before tracing began. If
+ * processes share the barrier, it may instead belong to a process that is not traced.
  */
 static bool proves_step(const struct departures_barrier *is)
 {
-	return is->count && is->waiting != UINT32_MAX && is->waiting % is->count == is->count - 1;
+	return is->count && !is->shared && is->waiting != UINT32_MAX && is->waiting % is->count == is->count - 1;
 }
 
 /*
