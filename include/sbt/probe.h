@@ -175,7 +175,7 @@ struct sbt_frame_rule {
  * thread pointer + the word at (probe + slot) + team. The number is at the team's address + count.
  */
 struct sbt_team_size {
-	__u64 slot; /* distance of that word from the probe, modulo 2^64; 0: there is no such word */
+	__u64 slot; /* that word less the probe, modulo 2^64; 0: there is no such word */
 	__u32 team, count; /* as numbers of 32 bits with a sign */
 	__u32 known; /* 0: not known, and the other members are 0 */
 	__u32 pad;

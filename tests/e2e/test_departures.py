@@ -177,6 +177,17 @@ def test_why_seen(t):
         check_in("-v", f"departures of pthread: seen: {row['why']}", trace.result.err)
 
 
+def test_why_always_seen(t):
+    """Families with departures that cannot be inferred, and why."""
+    for command, options, family, why in (([workload("gen_std"), "--kind", "barrier"], (), "std", "not every thread waits"),
+                                          ([workload("gen_user")], ("-b", "my_barrier"), "user", "number of members is not known")):
+        trace = recorded(t, [*command, "--threads", "3", "--rounds", "20"], *options)
+        (row,) = [d for d in trace.session["departures"] if d["family"] == family]
+        check_equal(f"method of {family}", row["method"], "seen")
+        check_in(f"why of {family}", why, row["why"])
+        check_equal(f"of each episode, {family}", {e["departures"] for e in trace.all("episode") if e["kind"] != "join"}, {"seen"})
+
+
 def method_counts(trace):
     """Return how many episodes have departures of each method. @trace: of a program that is alone."""
     methods = [e["departures"] for e in trace.all("episode")]

@@ -662,7 +662,7 @@ static const char *why_departures(const struct run_facts_live *p, uint8_t family
 		return "glibc's barrier holds the number of its threads; in other libraries they "
 		       "are seen, because threads may wait again after the release";
 	*seen = true;
-	return "the departures of this family cannot be inferred";
+	return family_table[family].why_seen;
 }
 
 static struct session_departures departures_of(const struct run_facts_live *p, uint8_t family,

@@ -303,7 +303,8 @@ static void doubt_step(struct barrier *b)
  */
 static bool proves_step(const struct departures_barrier *is)
 {
-	return is->count && !is->shared && is->waiting != UINT32_MAX && is->waiting % is->count == is->count - 1;
+	return is->count && !is->shared && is->waiting != UINT32_MAX &&
+	       is->waiting % is->count == is->count - 1;
 }
 
 /*

@@ -16,29 +16,40 @@
 #define GLIBC_COUNT_MAX	     0x7fffffffu /* pthread_barrier_init() refuses larger counts */
 #define MUSL_PROCESS_SHARED  0x80000000u
 
+#define COUNT_UNKNOWN "the number of members is not known"
+#define INTERPRETED   "the interpreter's own code runs on after the release"
+
 const struct family family_table[SBT_FAMILIES] = {
 	/* for functions in which threads wait for their turn (TURN) */
-	[SBT_FAMILY_NONE] = { NULL, 0, EXITS_FOLLOW_ALL },
+	[SBT_FAMILY_NONE] = { NULL, 0, EXITS_FOLLOW_ALL, NULL },
 	[SBT_FAMILY_PTHREAD] = { "pthread",
 				 FAMILY_LIBC_OBJECT | FAMILY_PLAIN_CALL | FAMILY_INFERRED,
-				 EXITS_FOLLOW_NONE },
+				 EXITS_FOLLOW_NONE, NULL },
 	[SBT_FAMILY_GOMP] = { "gomp",
 			      FAMILY_OPENMP | FAMILY_PLAIN_CALL | FAMILY_COUNT_BEFORE_FUTEX |
 				      FAMILY_INFERRED_IN_TEAM,
-			      EXITS_FOLLOW_OUTSIDE },
+			      EXITS_FOLLOW_OUTSIDE, NULL },
 	[SBT_FAMILY_LIBOMP] = { "libomp", FAMILY_OPENMP | FAMILY_PLAIN_CALL | FAMILY_SERIAL_REGIONS,
-				EXITS_FOLLOW_OUTSIDE },
-	[SBT_FAMILY_MPI] = { "mpi", FAMILY_RANKS | FAMILY_PLAIN_CALL, EXITS_FOLLOW_OUTSIDE },
-	[SBT_FAMILY_STD] = { "std", FAMILY_CXX, EXITS_FOLLOW_ALL },
-	[SBT_FAMILY_USDT] = { "usdt", FAMILY_MARKERS, EXITS_FOLLOW_ALL },
-	[SBT_FAMILY_USER] = { "user", FAMILY_RULES, EXITS_FOLLOW_ALL },
-	[SBT_FAMILY_COND] = { "cond", FAMILY_COND_VAR, EXITS_FOLLOW_NONE },
-	[SBT_FAMILY_FUTEX] = { "futex", FAMILY_FUTEX_WORD, EXITS_FOLLOW_ALL },
-	[SBT_FAMILY_FORKJOIN] = { "forkjoin", FAMILY_JOINS, EXITS_FOLLOW_ALL },
-	[SBT_FAMILY_ABSL] = { "absl", FAMILY_PLAIN_CALL, EXITS_FOLLOW_ALL },
-	[SBT_FAMILY_PYTHON] = { "python", FAMILY_INTERPRETED, EXITS_FOLLOW_ALL },
+				EXITS_FOLLOW_OUTSIDE,
+				"after the release, threads yield their CPUs and wake each other "
+				"one by one" },
+	[SBT_FAMILY_MPI] = { "mpi", FAMILY_RANKS | FAMILY_PLAIN_CALL, EXITS_FOLLOW_OUTSIDE,
+			     "a rank leaves when messages of other ranks have reached it, which "
+			     "may be before or long after the last arrival" },
+	[SBT_FAMILY_STD] = { "std", FAMILY_CXX, EXITS_FOLLOW_ALL,
+			     "the arrival calls no function that could have a probe: only the "
+			     "wait after it is seen, and not every thread waits" },
+	[SBT_FAMILY_USDT] = { "usdt", FAMILY_MARKERS, EXITS_FOLLOW_ALL, COUNT_UNKNOWN },
+	[SBT_FAMILY_USER] = { "user", FAMILY_RULES, EXITS_FOLLOW_ALL, COUNT_UNKNOWN },
+	[SBT_FAMILY_COND] = { "cond", FAMILY_COND_VAR, EXITS_FOLLOW_NONE, COUNT_UNKNOWN },
+	[SBT_FAMILY_FUTEX] = { "futex", FAMILY_FUTEX_WORD, EXITS_FOLLOW_ALL, COUNT_UNKNOWN },
+	[SBT_FAMILY_FORKJOIN] = { "forkjoin", FAMILY_JOINS, EXITS_FOLLOW_ALL,
+				  "the end of a thread is its departure" },
+	[SBT_FAMILY_ABSL] = { "absl", FAMILY_PLAIN_CALL, EXITS_FOLLOW_ALL,
+			      "the mutex of the barrier holds threads up after the release" },
+	[SBT_FAMILY_PYTHON] = { "python", FAMILY_INTERPRETED, EXITS_FOLLOW_ALL, INTERPRETED },
 	[SBT_FAMILY_PYTHON_COND] = { "python-condition", FAMILY_INTERPRETED | FAMILY_COND_VAR,
-				     EXITS_FOLLOW_ALL },
+				     EXITS_FOLLOW_ALL, INTERPRETED },
 };
 
 #define LIBRARY(begin_, family_, ...)                               \

@@ -190,6 +190,7 @@ struct family {
 	const char *name; /* "pthread" */
 	unsigned int traits; /* enum family_trait */
 	uint8_t follow; /* enum exits_follow: how the exits of its functions are found */
+	const char *why_seen; /* a clause: why departures cannot be inferred; NULL: they can */
 };
 
 extern const struct family family_table[SBT_FAMILIES];
