@@ -153,8 +153,8 @@ enum sbt_record_type {
 	 */
 	SBT_REC_LEFT = 25,
 	/*
-	 * struct sbt_event: a thread arrived at a barrier of an OpenMP team, and its departure
-	 * cannot be inferred. The end of the barrier has no probe (SBT_TEAM_ARRIVALS). Written once.
+	 * struct sbt_event, written once: a thread arrived at a barrier of an OpenMP team, and its
+	 * departure cannot be inferred. The end of the barrier has no probe (SBT_TEAM_ARRIVALS).
 	 */
 	SBT_REC_ENDS = 26,
 };
