@@ -318,7 +318,8 @@ static __noinline int ask_for_ends(const struct sbt_thread *t)
 
 /*
  * If the departure from a barrier of the thread's team can be inferred, or cannot be seen, note the
- * arrival and return true.
+ * arrival and return true. In a region that began before tracing, neither members nor departures
+ * would be known, so the arrival is lost.
  */
 static __always_inline bool arrive_in_team(struct pt_regs *ctx, struct sbt_thread *t, __u32 index,
 					   const struct sbt_spec *spec, __u32 number, __u16 flags,
@@ -332,6 +333,10 @@ static __always_inline bool arrive_in_team(struct pt_regs *ctx, struct sbt_threa
 		if (spec->inferred_in_team != SBT_TEAM_ARRIVALS)
 			return false;
 		ask_for_ends(t);
+		if (!(flags & SBT_CROSSING_ROUND)) {
+			count(lost_team, bpf_get_smp_processor_id());
+			return true;
+		}
 	}
 	arrive_place(ctx, t, spec, number, flags);
 	if (team_index)

@@ -3,8 +3,9 @@
 /*
  * "bench_empty OBJECT LIBRARY" attaches an empty uprobe session to pthread_barrier_wait of LIBRARY,
  * at the address that sbt-trace would choose. It prints "ready", and keeps the probe until standard
- * input ends. "bench_empty OBJECT" attaches empty programs to each context switch and each wake-up
- * of the machine instead.
+ * input ends. "bench_empty OBJECT LIBRARY entry" attaches an empty probe at the entry only.
+ * "bench_empty OBJECT" attaches empty programs to each context switch and each wake-up of the
+ * machine instead.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -40,7 +41,7 @@ static int find(int fd, uint64_t *offset)
 	return 0;
 }
 
-static int attach_library(struct bpf_object *object, const char *path)
+static int attach_library(struct bpf_object *object, const char *path, int type)
 {
 	struct bpf_program *program = bpf_object__find_program_by_name(object, "empty");
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -48,7 +49,7 @@ static int attach_library(struct bpf_object *object, const char *path)
 
 	if (fd < 0 || find(fd, &offset) || bpf_object__load(object))
 		return -1;
-	return link_multi(bpf_program__fd(program), LINK_ATTACH_SESSION, fd, &offset, 1, 0, 0);
+	return link_multi(bpf_program__fd(program), type, fd, &offset, 1, 0, 0);
 }
 
 static int attach_scheduler(struct bpf_object *object)
@@ -67,17 +68,18 @@ static int attach_scheduler(struct bpf_object *object)
 int main(int argc, char **argv)
 {
 	struct bpf_object *object;
+	int type = argc == 4 ? LINK_ATTACH_MULTI : LINK_ATTACH_SESSION;
 	struct bpf_program *program;
 	char c;
 
-	if (argc != 2 && argc != 3)
+	if (argc < 2 || argc > 4)
 		return 2;
 	object = bpf_object__open(argv[1]);
 	program = object ? bpf_object__find_program_by_name(object, "empty") : NULL;
 	if (!program)
 		return 1;
-	bpf_program__set_expected_attach_type(program, LINK_ATTACH_SESSION);
-	if ((argc == 3 ? attach_library(object, argv[2]) : attach_scheduler(object)) < 0)
+	bpf_program__set_expected_attach_type(program, type);
+	if ((argc > 2 ? attach_library(object, argv[2], type) : attach_scheduler(object)) < 0)
 		return 1;
 	puts("ready");
 	fflush(stdout);

@@ -67,8 +67,10 @@ class Holder:
             self.p.communicate()
 
 
-def empty_session(library=None):
-    return Holder([os.path.join(BENCH, "bench_empty"), os.path.join(BENCH, "empty.bpf.o"), library or libc()], "ready")
+def empty_session(library=None, entry=False):
+    """@entry: a probe at the entry only, and no session."""
+    return Holder([os.path.join(BENCH, "bench_empty"), os.path.join(BENCH, "empty.bpf.o"), library or libc(),
+                   *(["entry"] if entry else [])], "ready")
 
 
 def empty_scheduler():

@@ -384,7 +384,7 @@ ALL = {"cost": bench_cost, "aggregate": bench_aggregate, "causes": bench_causes,
        "memory": bench_memory, "hang": bench_hang, "record": bench_record, "loss": bench_loss, "real": bench_real,
        "predict": bench_predict, "forks": bench_forks, "copies": bench_copies, "samples": bench_samples, "reality": bench_reality, "ranking": bench_ranking,
        "estimate": bench_estimate, "programs": bench_programs, "departures": bench_departures,
-       **{"departures." + part: functools.partial(bench_departures, (part,)) for part in ("one", "four", "openmp", "accuracy")},
+       **{"departures." + part: functools.partial(bench_departures, (part,)) for part in ("one", "four", "openmp", "phases", "accuracy")},
        "table": bench_table, **{"table." + part: functools.partial(bench_table, [part]) for part in PARTS}}
 
 

@@ -24,7 +24,7 @@ WARM = 10  # turns before all programs and probes are ready
 
 class Way:
     """@argv: a program that does its work for each byte that it reads, and prints the time in ns. @options: options of
-    sbt-trace; None: no tracing. @empty: an empty program takes the place of sbt-trace's."""
+    sbt-trace; None: no tracing. @empty: an empty program takes the place of sbt-trace's; "entry": at the entry only."""
 
     def __init__(self, stack, folder, argv, options=None, empty=False):
         library = os.path.join(folder, "libc.so.6")
@@ -32,7 +32,7 @@ class Way:
         self.out = os.path.join(folder, "out") if options is not None else None
         argv = ["env", "LD_LIBRARY_PATH=" + folder, *argv]
         if empty:
-            stack.enter_context(empty_session(library))
+            stack.enter_context(empty_session(library, empty == "entry"))
         if self.out:
             argv = [SBT, "-o", self.out, *options, "--", *argv]
         self.p = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENV, bufsize=0)

@@ -243,6 +243,12 @@ def test_team_lost(t):
     check_last(result)
 
 
+def compiled(t, source, *options):
+    program = t.path()
+    subprocess.run(["gcc", "-fopenmp", *options, "-x", "c", "-o", program, "-"], input=source, text=True, check=True)
+    return program
+
+
 LATE_TASKS = r"""
 #include <omp.h>
 #include <unistd.h>
@@ -284,8 +290,7 @@ def test_late_tasks(t):
     """Some threads wait at a barrier already when another one creates the first task. Of one episode, some departures are inferred
     and others are seen."""
     for options in (("-O0", "-DTHREADS=3", "-DMAKER=0"), ("-O2", "-DTHREADS=4", "-DMAKER=3"), ("-O1", "-DTHREADS=2", "-DMAKER=1")):
-        program, data = t.path(), t.path()
-        subprocess.run(["gcc", "-fopenmp", *options, "-x", "c", "-o", program, "-"], input=LATE_TASKS, text=True, check=True)
+        program, data = compiled(t, LATE_TASKS, *options), t.path()
         t.sbt("record", "-o", data, "--", program, rc=0)
         trace = reported(t, data).nothing_lost()
         check_equal(f"{options}: states", {e["state"] for e in trace.all("episode")}, {"complete"})
@@ -326,33 +331,119 @@ int main(void)
 """
 
 
-def test_ends_on_demand(t):
-    """Without a session, the ends of barriers in teams have no probes until a program creates a task. Departures in between are
-    unknown, and counted."""
+def test_team_before_tasks(t):
+    """Without a session, the ends of barriers in teams have probes only if the program's code creates tasks. Until it does,
+    departures are inferred."""
     for attach, options in ((BY_MULTI, ("-O2", "-DTHREADS=3", "-DPAUSE_US=500000")), (BY_PERF, ("-O0", "-DTHREADS=2", "-DPAUSE_US=0")),
                             (BY_MULTI, ("-O1", "-static", "-DTHREADS=4", "-DPAUSE_US=0"))):
-        program, data = t.path(), t.path()
-        subprocess.run(["gcc", "-fopenmp", *options, "-x", "c", "-o", program, "-"], input=TASKS_AFTER, text=True, check=True)
+        program, data, threads = compiled(t, TASKS_AFTER, *options), t.path(), int(options[-2][-1])
         result = t.sbt("record", "-v", *attach, "-o", data, "--", program, rc=0)
-        trace, threads = reported(t, data), int(options[-2][-1])
-        label = f"{attach} {options}"
+        trace, label = reported(t, data).nothing_lost(), f"{attach} {options}"
         check_in(label, "probes: the ends of barriers of OpenMP teams", result.err)
-        check_equal(f"{label}: lost", trace.end["lost_total"], 0)
         episodes = sorted(trace.all("episode"), key=lambda e: e["t_ns"])
         check_equal(f"{label}: states", {e["state"] for e in episodes}, {"complete"})
         check_equal(f"{label}: episodes", len(episodes), 30 + 1 + 40 + 1)
         check_equal(f"{label}: members", {len(e["threads"]) for e in episodes}, {threads})
-        # It is never known when workers leave the end of a region.
-        unknown = [sum(m["depart_ns"] is None for m in e["threads"]) for e in episodes if e["kind"] != "join"]
-        print(label, unknown)
-        check_equal(f"{label}: unknown before there are tasks", sum(unknown[:30]), 0)
-        check_equal(f"{label}: method before", {e["departures"] for e in episodes[:30]}, {"inferred"})
-        check_equal(f"{label}: counted", trace.end["departures_unknown"], sum(unknown))
-        check_equal(f"{label}: complete", trace.end["complete"], not sum(unknown))
-        check_equal(f"{label}: abandoned", sum(p["abandoned"] for p in trace.processes()), 0)
-        if "-DPAUSE_US=500000" in options:
-            check_equal(f"{label}: seen once the ends have probes", {e["departures"] for e in episodes[31:]}, {"seen"})
-            check_equal(f"{label}: unknown then", sum(unknown[31:]), 0)
+        check_equal(f"{label}: method before there are tasks", {e["departures"] for e in episodes[:30]}, {"inferred"})
+        check_equal(f"{label}: method afterwards", {e["departures"] for e in episodes[31:]}, {"seen"})
+        check_between(f"{label}: unknown", trace.end["departures_unknown"], 0, 2)
+
+
+# The members of the team wait in two functions.
+COPYPRIVATE = r"""
+#include <omp.h>
+#include <unistd.h>
+
+int main(void)
+{
+	int wrong = 0;
+
+#pragma omp parallel num_threads(THREADS) reduction(+ : wrong)
+	for (int i = 0; i < 60; i++) {
+		int n = omp_get_thread_num(), x = -1;
+
+		usleep(300 * ((n + i) % THREADS));
+#pragma omp single copyprivate(x)
+		{
+			usleep(500);
+			x = i;
+		}
+		wrong += x != i;
+#pragma omp barrier
+	}
+	return wrong != 0;
+}
+"""
+
+
+def test_copyprivate(t):
+    for attach, options in (((), ("-O2", "-DTHREADS=2")), (BY_MULTI, ("-O0", "-DTHREADS=3")), (BY_PERF, ("-O1", "-DTHREADS=4")),
+                            (SEEN, ("-O2", "-DTHREADS=3"))):
+        data, threads = t.path(), int(options[-1][-1])
+        t.sbt("record", *attach, "-o", data, "--", compiled(t, COPYPRIVATE, *options), rc=0)
+        trace = reported(t, data).nothing_lost()
+        episodes = [e for e in trace.all("episode") if e["kind"] != "join"]
+        check_equal(f"{attach}: states", {(e["state"], len(e["threads"])) for e in episodes}, {("complete", threads)})
+        check_equal(f"{attach}: episodes in the construct", sum(e["kind"] == "single" for e in episodes), 60)
+        check_equal(f"{attach}: methods", {e["departures"] for e in episodes if e["kind"] == "single"}, {"seen"})
+        check_between(f"{attach}: unknown", trace.end["departures_unknown"], 0, 2)
+        for e in episodes:
+            last = max(m["arrive_ns"] for m in e["threads"])
+            early = [m for m in e["threads"] if m["depart_ns"] is not None and m["depart_ns"] < last]
+            check_equal(f"{attach}: departures before the last arrival", early, [])
+
+
+OPENS = r"""
+#include <dlfcn.h>
+
+int main(int argc, char **argv)
+{
+	void *library = dlopen(argv[1], RTLD_NOW);
+	void (*run)(void) = library ? (void (*)(void))dlsym(library, "run") : 0;
+
+	if (!run)
+		return 1;
+	run();
+	return argc != 2;
+}
+"""
+OPENED = r"""
+#include <omp.h>
+#include <unistd.h>
+
+void run(void)
+{
+	for (int k = 0; k < 60; k++) {
+#pragma omp parallel num_threads(2 + k % 2)
+		for (int i = 0; i < 6; i++) {
+			usleep(400 * ((omp_get_thread_num() + i) % 3));
+#pragma omp barrier
+		}
+	}
+}
+"""
+
+
+def test_team_opened(t):
+    """A library that is opened later may begin a region before it has probes. What is not known of it is counted."""
+    library, program = t.path("opened.so"), t.path()
+    subprocess.run(["gcc", "-fopenmp", "-O1", "-shared", "-fPIC", "-x", "c", "-o", library, "-"], input=OPENED, text=True, check=True)
+    subprocess.run(["gcc", "-O1", "-x", "c", "-o", program, "-"], input=OPENS, text=True, check=True)
+    for attach in ((), BY_MULTI, BY_PERF):
+        data = t.path()
+        t.sbt("record", *attach, "-o", data, "--", program, library, rc=0)
+        trace = reported(t, data)
+        episodes = sorted((e for e in trace.all("episode") if e["kind"] != "join"), key=lambda e: e["t_ns"])
+        print(attach, len(episodes), trace.end["lost"], trace.end["departures_unknown"])
+        known = [e for e in episodes if e["departures"] == "inferred"]
+        # Each region has two or three threads. An episode with members of two regions has neither the members of the one nor of
+        # the other.
+        check_equal(f"{attach}: states", {e["state"] for e in known} - {"complete"}, set())
+        sizes = [len(e["threads"]) for e in known]
+        runs = [sizes[i:i + 6] for i in range(len(sizes) % 6, len(sizes), 6)]
+        check(len(runs) > 20, f"{attach}: regions with known teams: {len(runs)} of 60")
+        check_equal(f"{attach}: regions of equal size", [r for r in runs if len(set(r)) != 1], [])
+        check_equal(f"{attach}: sizes", {r[0] for r in runs}, {2, 3})
 
 
 # The first region ends when a file exists.
@@ -388,8 +479,7 @@ int main(int argc, char **argv)
 
 def test_team_attached(t):
     """A region that began before tracing has departures that are seen. Those of the next region are inferred."""
-    program = t.path()
-    subprocess.run(["gcc", "-fopenmp", "-O1", "-x", "c", "-o", program, "-"], input=TWO_REGIONS, text=True, check=True)
+    program = compiled(t, TWO_REGIONS, "-O1")
     for attach in ((), BY_MULTI, BY_PERF):
         data, over = t.path(), t.path()
         p = t.start([program, over], env={**os.environ, "OMP_WAIT_POLICY": "passive"})
@@ -571,19 +661,17 @@ def probes_in(pid, symbol, library):
 
 
 def test_no_return_probe_in_teams(t):
-    """Without a session, GOMP_barrier() has one probe, and another one at its end in a program with tasks."""
+    """Without a session, GOMP_barrier() has one probe, and another one at its end if the program's code creates tasks."""
     library = subprocess.run(["gcc", "-print-file-name=libgomp.so.1"], capture_output=True, text=True, check=True).stdout.strip()
-    program = t.path()
-    subprocess.run(["gcc", "-fopenmp", "-O1", "-DTHREADS=2", "-DPAUSE_US=3000000", "-x", "c", "-o", program, "-"], input=TASKS_AFTER,
-                   text=True, check=True)
-    for command, wanted in (([workload("gen_gomp"), "--forever"], 1), ([program], 2)):
+    program = compiled(t, TASKS_AFTER, "-O1", "-DTHREADS=2", "-DPAUSE_US=3000000")
+    for command, wanted in (([compiled(t, TWO_REGIONS, "-O2"), t.path()], 1), ([program], 2)):
         data = t.path()
         p = t.start([SBT, "record", "--no-discover", *BY_MULTI, "-o", data, "--", *command])
         wait_for("it records", lambda: os.path.exists(data) and os.path.getsize(data))
         time.sleep(1)
         (pid,) = [pid for pid in descendants(p.pid) if os.path.samefile(f"/proc/{pid}/exe", command[0])]
         found = probes_in(pid, "GOMP_barrier", library)
-        p.signal(signal.SIGINT)
+        os.kill(pid, signal.SIGKILL)
         p.wait(30)
         check_equal(f"{command}: probes in GOMP_barrier: {found}", len(found or []), wanted)
 

@@ -94,7 +94,8 @@ static bool is_inferred(const struct probes *p, const struct module *m,
 
 /*
  * Return whether departures are inferred where the team's members are known. Functions that only
- * some members wait in, or that may end in another way, need both ends. A session decides at each
+ * some members wait in, or that may end in another way, need both ends: all departures of an
+ * episode are found by the same method. A session decides at each
  * arrival whether it needs the end. Other methods do without probes at the end if the number of
  * members can be read at every arrival, until a departure cannot be inferred.
  */
@@ -104,7 +105,8 @@ static enum sbt_inferred_in_team inferred_in_team(const struct probes *p,
 	const uint8_t seen = SBT_SPEC_WAITED | SBT_SPEC_REDUCE | SBT_SPEC_RETS | SBT_SPEC_PAIR;
 
 	if (!attach_infers(p->attach) || from->spec.role != SBT_ROLE_BARRIER ||
-	    !family_has(from->spec.family, FAMILY_INFERRED_IN_TEAM) || from->spec.flags & seen)
+	    !family_has(from->spec.family, FAMILY_INFERRED_IN_TEAM) || from->spec.flags & seen ||
+	    from->function->seen)
 		return SBT_TEAM_SEEN;
 	if (!attach_only_exits(p->attach))
 		return SBT_TEAM_INFERRED;
@@ -506,49 +508,57 @@ void probes_tasks(struct probes *p, struct module *m, uint32_t tgid)
 
 	for (i = 0; i < m->nplaces && m->places[i].spec.role != SBT_ROLE_TASK; i++)
 		;
-	if (i == m->nplaces || hash_get(&p->tasks, key, &value) || hash_put(&p->tasks, key, 1))
+	if (i == m->nplaces)
+		return;
+	/* Once there are tasks, departures cannot be inferred, and it is too late to attach. */
+	probes_team_ends(p);
+	if (hash_get(&p->tasks, key, &value) || hash_put(&p->tasks, key, 1))
 		return;
 	for (; i < m->nplaces; i++)
 		if (m->places[i].spec.role == SBT_ROLE_TASK)
 			attach_one(p, m, &m->places[i], pid, false, false);
 }
 
-/* Probe the ends of the barriers of OpenMP teams in one file. */
-static void attach_team_exits(struct probes *p, const struct probes_file *file)
+/*
+ * Probe the ends of the barriers of OpenMP teams in one file, all together: departures are unknown
+ * until then.
+ */
+static int attach_team_exits(struct probes *p, const struct probes_file *file)
 {
-	struct attach_probe_site probe_site;
-	int err = 0;
+	struct attach_probe_site *sites = calloc(file->m->nplaces + 1, sizeof(*sites));
+	uint32_t n = 0;
+	int err;
 
-	array_for_each (from, file->m->places, file->m->nplaces) {
-		if (from->error || inferred_in_team(p, from) == SBT_TEAM_SEEN)
-			continue;
-		fill_probe_site(p, file->m, from, &probe_site);
-		err = attach_exits(p->attach, &probe_site, 1, file->pid);
-		if (err == -ESRCH)
-			return;
-		if (err)
-			break;
-	}
-	if (err)
-		remark_warn("not_probed", 0,
-			    "departures from barriers of OpenMP teams in %s are unknown where they "
-			    "cannot be inferred: cannot attach the probes: %s",
-			    file->m->path, strerror(-err));
+	if (!sites)
+		return -ENOMEM;
+	array_for_each (from, file->m->places, file->m->nplaces)
+		if (!from->error && inferred_in_team(p, from) != SBT_TEAM_SEEN)
+			fill_probe_site(p, file->m, from, &sites[n++]);
+	err = attach_exits(p->attach, sites, n, file->pid);
+	free(sites);
+	return err == -ESRCH ? 0 : err;
 }
 
 void probes_team_ends(struct probes *p)
 {
-	uint32_t i;
+	int err;
 
 	if (p->team_ends)
 		return;
 	p->team_ends = true;
-	for (i = 0; i < p->ndeferred; i++)
-		attach_team_exits(p, &p->deferred[i]);
-	if (p->ndeferred)
-		msg_verbose(p->options->verbose,
-			    "probes: the ends of barriers of OpenMP teams, because not all "
-			    "departures can be inferred");
+	array_for_each (file, p->deferred, p->ndeferred) {
+		err = attach_team_exits(p, file);
+		if (err)
+			remark_warn("not_probed", 0,
+				    "departures from barriers of OpenMP teams in %s are not seen: "
+				    "cannot attach the probes: %s",
+				    file->m->path, strerror(-err));
+		else
+			msg_verbose(p->options->verbose,
+				    "probes: the ends of barriers of OpenMP teams in %s, because "
+				    "not all departures can be inferred",
+				    file->m->path);
+	}
 	p->ndeferred = 0;
 	attach_team_ends(p->attach);
 }

@@ -79,7 +79,10 @@ void probes_module(struct probes *probes, struct module *module, uint32_t tgid, 
  * had so far: the kernel attaches to the leader, and exec can replace it.
  */
 void probes_loader(struct probes *probes, struct module *module, uint32_t tgid, uint32_t leader);
-/* Attach the probes on OpenMP tasks of a file, for processes with code that creates tasks. */
+/*
+ * Attach the probes on OpenMP tasks of a file, for processes with code that creates tasks. Also call
+ * probes_team_ends().
+ */
 void probes_tasks(struct probes *probes, struct module *module, uint32_t tgid);
 /*
  * Probe the ends of the barriers of OpenMP teams in all files, now and later, because not all

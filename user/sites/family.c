@@ -262,8 +262,9 @@ static const struct family_function family_rows[] = {
 	 */
 	{ "GOMP_single_copy_start", SBT_FAMILY_GOMP, SBT_KIND_SINGLE, SBT_ROLE_BARRIER,
 	  .object = TEAM, .flags = SBT_SPEC_WAITED, .probe_group = "GOMP_single_copy" },
+	/* The other members of the team are in the function above, where departures are seen. */
 	{ "GOMP_single_copy_end", SBT_FAMILY_GOMP, SBT_KIND_SINGLE, SBT_ROLE_BARRIER,
-	  .object = TEAM, .probe_group = "GOMP_single_copy" },
+	  .object = TEAM, .probe_group = "GOMP_single_copy", .seen = true },
 	{ "GOMP_parallel", GOMP_REGION },
 	{ "GOMP_parallel_loop_static", GOMP_REGION },
 	{ "GOMP_parallel_loop_dynamic", GOMP_REGION },

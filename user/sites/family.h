@@ -57,6 +57,7 @@ struct family_function {
 	struct family_arg words;
 	struct family_arg index;
 	struct family_arg what; /* for SBT_SPEC_MAKES and SBT_SPEC_REDUCE */
+	bool seen; /* departures are seen in teams, too: inferred_in_team() in capture/probes.c */
 };
 
 /*
