@@ -80,8 +80,8 @@ void probes_module(struct probes *probes, struct module *module, uint32_t tgid, 
  */
 void probes_loader(struct probes *probes, struct module *module, uint32_t tgid, uint32_t leader);
 /*
- * Attach the probes on OpenMP tasks of a file, for processes with code that creates tasks. Also call
- * probes_team_ends().
+ * Attach the probes on OpenMP tasks of a file, for processes with code that creates tasks. Call
+ * probes_team_ends(), too.
  */
 void probes_tasks(struct probes *probes, struct module *module, uint32_t tgid);
 /*
