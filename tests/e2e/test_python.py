@@ -369,6 +369,18 @@ def test_none(t):
         check_equal(name, t.trace([SYSTEM, script(t, text)]).barriers(), [])
 
 
+def test_all_events(t):
+    """With -a and --discover, beside a Python program, sbt-trace uses every scheduler event that it knows. At its end it removes
+    all of their programs."""
+    path, log = script(t, BARRIER), t.path()
+    tracer = t.attach("-a", "--discover", "--duration", "60")
+    program = t.start([SYSTEM, path, "3", "60", log])
+    check_equal("its status", program.wait(60).rc, 0)
+    trace = tracer.stop()
+    families = {b["family"] for b in trace.barriers(pid=program.pid)}
+    check("python" in families, f"families: {families}")
+
+
 def test_attach(t):
     """-p: a program with threads that already cross barriers."""
     path, log = script(t, BARRIER), t.path()

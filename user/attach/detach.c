@@ -73,7 +73,7 @@ void detach_kernel(struct attach *a)
 {
 	struct closing faults = { .links = a->fault_links, .nlinks = a->nfault_links };
 	struct closing samples = { .links = a->sample_links, .nlinks = a->nsample_links };
-	struct closing others = { .links = a->kernel_links, .nlinks = (uint32_t)a->nkernel_links };
+	struct closing others = { .links = a->kernel_links, .nlinks = a->nkernel_links };
 
 	close_all(&faults);
 	free(a->fault_links);
@@ -84,5 +84,7 @@ void detach_kernel(struct attach *a)
 	a->sample_links = NULL;
 	a->nsample_links = 0;
 	close_all(&others);
-	a->nkernel_links = 0;
+	free(a->kernel_links);
+	a->kernel_links = NULL;
+	a->nkernel_links = a->kernel_links_cap = 0;
 }

@@ -15,15 +15,14 @@
 #include "attach/probe_sites.h"
 #include "sbt.skel.h"
 
-#define ATTACH_KERNEL_LINKS 11
 /* rate of samples (1/s) where the tick cannot be used and the user set no rate */
-#define ATTACH_SAMPLE_HZ    250
-#define EVENTS_BYTES	    (1u << 20)
+#define ATTACH_SAMPLE_HZ 250
+#define EVENTS_BYTES	 (1u << 20)
 /*
  * Maximum number of removals in progress. At the limit, a removal waits until all earlier ones have
  * finished.
  */
-#define ATTACH_CLOSING	    8
+#define ATTACH_CLOSING	 8
 
 /* attach_link.tag of the probe on sbt-trace itself. No tag of a caller has this value. */
 #define SELF_TAG UINT64_MAX
@@ -94,8 +93,8 @@ struct attach {
 	struct attach_link *links;
 	uint32_t nlinks, links_cap;
 	struct closing_links *closing[ATTACH_CLOSING]; /* links being closed; NULL: a free entry */
-	struct bpf_link *kernel_links[ATTACH_KERNEL_LINKS];
-	int nkernel_links;
+	struct bpf_link **kernel_links;
+	uint32_t nkernel_links, kernel_links_cap;
 	struct bpf_link **fault_links;
 	uint32_t nfault_links;
 	struct bpf_link **sample_links;

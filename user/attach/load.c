@@ -13,6 +13,7 @@
 #include "attach/calibrate.h"
 #include "attach/internal.h"
 #include "attach/link.h"
+#include "base/grow.h"
 
 #define CHAINS	    16384u /* maximum number of chains of callers */
 #define FRAME_RULES 16384u /* maximum number of return addresses with a rule */
@@ -151,6 +152,10 @@ int attach_programs(struct attach *a, struct bpf_program *const programs[], size
 
 		if (!link)
 			return -errno;
+		if (grow(a->kernel_links, a->kernel_links_cap, a->nkernel_links + 1)) {
+			bpf_link__destroy(link);
+			return -ENOMEM;
+		}
 		a->kernel_links[a->nkernel_links++] = link;
 	}
 	return 0;
