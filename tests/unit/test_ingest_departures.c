@@ -800,6 +800,28 @@ static void test_no_numbers_and_lost(void **unused)
 	tear_down(t);
 }
 
+/*
+ * After a contradiction, arrivals may be known in another order than the barrier's: there are no
+ * numbers, although an arrival seems to be the last one.
+ */
+static void test_no_numbers_and_contradiction(void **unused)
+{
+	struct test *t = set_up(2);
+	uint32_t i;
+
+	arrive(t, 1, 10);
+	arrive(t, 2, 20);
+	arrive(t, 1, 30);
+	arrive(t, 2, 40)->woke_ns = 15;
+	counted(arrive(t, 1, 50), 0);
+	counted(arrive(t, 2, 60), 1);
+	arrive(t, 1, 70);
+	arrive(t, 2, 80);
+	for (i = 0; i < 6; i++)
+		assert_int_equal(next(t).crossing.flags & SBT_CROSSING_ROUND, 0);
+	tear_down(t);
+}
+
 /* A process that is not traced may have arrived before: there are no numbers. */
 static void test_no_numbers_and_shared(void **unused)
 {
@@ -1028,6 +1050,7 @@ int main(void)
 		cmocka_unit_test(test_no_numbers),
 		cmocka_unit_test(test_no_numbers_and_lost),
 		cmocka_unit_test(test_no_numbers_and_shared),
+		cmocka_unit_test(test_no_numbers_and_contradiction),
 		cmocka_unit_test(test_abandoned),
 		cmocka_unit_test(test_created_again),
 		cmocka_unit_test(test_exit_inside),

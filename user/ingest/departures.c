@@ -72,7 +72,11 @@ struct barrier {
 	bool released; /* it was released while it was traced */
 	bool missed; /* a record of an arrival was missing */
 	bool proved; /* the step is certain: see proves_step() */
-	bool told; /* since then, an episode with all its members had a number */
+	/*
+	 * No more numbers are needed, because an episode with all its members had one; or they are
+	 * not given, because arrivals have contradicted each other.
+	 */
+	bool told;
 	uint8_t nrequests; /* number of times that this was requested; PROOFS_MAX: no more */
 	/*
 	 * More threads use it than an episode has members. Then a thread may be counted in an
@@ -293,7 +297,7 @@ static void barrier_close(struct barrier *b)
 static void doubt_step(struct barrier *b)
 {
 	barrier_close(b);
-	b->proved = b->told = false;
+	b->proved = false;
 }
 
 /*
@@ -638,8 +642,10 @@ static void decide(struct departures *d, struct waiter *w, const struct sbt_arri
 		return;
 	if (contradicts(seen, release_ns)) {
 		w->group->wrong = true;
-		if (b)
+		if (b) {
 			lose_step(b);
+			b->told = true;
+		}
 		return;
 	}
 	if (b && b->crowded && is_doubtful(w, seen))
