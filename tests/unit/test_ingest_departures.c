@@ -28,7 +28,7 @@ struct test {
 	struct source source;
 	struct departures *departures;
 	uint32_t count; /* number of members of every barrier */
-	uint64_t shared; /* of every barrier */
+	bool may_be_shared; /* every barrier */
 	uint32_t seq[10]; /* by thread */
 	/* what offs() returns */
 	struct sbt_arrival_full offs;
@@ -63,7 +63,7 @@ static int barrier(void *ctx, struct sbt_crossing *c, uint64_t first_word,
 	c->family = SBT_FAMILY_PTHREAD;
 	*out = (struct departures_barrier){ .count = c->raw_word == UNCOUNTED ? 0 : t->count,
 					    .waiting = (uint32_t)first_word,
-					    .shared = t->shared };
+					    .may_be_shared = t->may_be_shared };
 	return 0;
 }
 
@@ -827,7 +827,7 @@ static void test_no_numbers_and_shared(void **unused)
 {
 	struct test *t = set_up(2);
 
-	t->shared = 7;
+	t->may_be_shared = true;
 	counted(arrive(t, 1, 100), 1);
 	counted(arrive(t, 2, 110), 0);
 	arrive(t, 1, 200);

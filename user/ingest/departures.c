@@ -307,7 +307,7 @@ static void doubt_step(struct barrier *b)
  */
 static bool proves_step(const struct departures_barrier *is)
 {
-	return is->count && !is->shared && is->waiting != UINT32_MAX &&
+	return is->count && !is->may_be_shared && is->waiting != UINT32_MAX &&
 	       is->waiting % is->count == is->count - 1;
 }
 

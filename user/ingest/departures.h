@@ -47,6 +47,7 @@ struct departures_barrier {
 	 */
 	uint32_t waiting;
 	uint64_t shared; /* as in struct model_crossing */
+	bool may_be_shared; /* by processes; `shared` is 0 if it is not known by which */
 };
 
 struct departures_ops {

@@ -463,6 +463,7 @@ int feed_barrier(struct feed *f, struct sbt_crossing *c, uint64_t first_word,
 	if (!team.known)
 		return 0;
 	out->count = team.count;
+	out->may_be_shared = !team.sharing_known || team.process_shared;
 	if (team.sharing_known && team.process_shared)
 		out->shared = feed_shared(f, c, space);
 	out->waiting = family_waiting(libc, first_word, c->raw_word);
