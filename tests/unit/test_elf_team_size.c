@@ -20,6 +20,11 @@ static const char source[] = ASSEMBLED_MACROS
 	/* The team is copied to another register, and the number is loaded before the test ends. */
 	"begin copied\n mov slot(%rip), %rsi\n mov %fs:24(%rsi), %rcx\n mov %rcx, %rdx\n"
 	" test %rcx, %rcx\n je 1f\n mov 12(%rdx), %eax\n ret\n1: mov $1, %eax\n ret\nend copied\n"
+	"begin moved\n mov $-64, %rcx\n mov %rcx, %rsi\n mov %fs:16(%rsi), %rdx\n"
+	" mov (%rdx), %eax\n ret\nend moved\n"
+	/* Another word is loaded after the one that counts. */
+	"begin another\n mov slot(%rip), %rax\n mov other(%rip), %rcx\n mov %fs:0x10(%rax), %rdx\n"
+	" mov (%rdx), %eax\n ret\nend another\n"
 	/* Not like this. */
 	"begin calls\n mov slot(%rip), %rax\n mov %fs:0x10(%rax), %rdx\n mov (%rdx), %eax\n"
 	" call shared\n ret\nend calls\n"
@@ -43,7 +48,7 @@ static const char source[] = ASSEMBLED_MACROS
 	"begin constant_only\n mov $1, %eax\n ret\nend constant_only\n"
 	"begin long\n mov slot(%rip), %rax\n mov %fs:0x10(%rax), %rdx\n mov (%rdx), %eax\n"
 	" .skip 100, 0x90\n ret\nend long\n"
-	".data\nslot: .quad 0\n"
+	".data\nslot: .quad 0\nother: .quad 0\n"
 	".section .note.GNU-stack,\"\",@progbits\n";
 
 static struct assembled lib;
@@ -76,6 +81,8 @@ static void test_found(void **state)
 	check("static", false, -192, 8);
 	check("constant", false, -192 + 16, 4);
 	check("copied", true, 24, 12);
+	check("moved", false, -64 + 16, 0);
+	check("another", true, 0x10, 0);
 }
 
 static void test_not_found(void **state)

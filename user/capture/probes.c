@@ -95,9 +95,9 @@ static bool is_inferred(const struct probes *p, const struct module *m,
 /*
  * Return whether departures are inferred where the team's members are known. Functions that only
  * some members wait in, or that may end in another way, need both ends: all departures of an
- * episode are found by the same method. A session decides at each
- * arrival whether it needs the end. Other methods do without probes at the end if the number of
- * members can be read at every arrival, until a departure cannot be inferred.
+ * episode are found by the same method. A session decides at each arrival whether it needs the end.
+ * Other methods do without probes at the end if the number of members can be read at every arrival,
+ * until a departure cannot be inferred.
  */
 static enum sbt_inferred_in_team inferred_in_team(const struct probes *p,
 						  const struct module_probe_site *from)
@@ -541,6 +541,7 @@ static int attach_team_exits(struct probes *p, const struct probes_file *file)
 
 void probes_team_ends(struct probes *p)
 {
+	bool all = true;
 	int err;
 
 	if (p->team_ends)
@@ -548,10 +549,11 @@ void probes_team_ends(struct probes *p)
 	p->team_ends = true;
 	array_for_each (file, p->deferred, p->ndeferred) {
 		err = attach_team_exits(p, file);
+		all &= !err;
 		if (err)
 			remark_warn("not_probed", 0,
-				    "departures from barriers of OpenMP teams in %s are not seen: "
-				    "cannot attach the probes: %s",
+				    "departures from barriers of OpenMP teams in %s are unknown "
+				    "where they cannot be inferred: cannot attach the probes: %s",
 				    file->m->path, strerror(-err));
 		else
 			msg_verbose(p->options->verbose,
@@ -560,7 +562,9 @@ void probes_team_ends(struct probes *p)
 				    file->m->path);
 	}
 	p->ndeferred = 0;
-	attach_team_ends(p->attach);
+	/* Without a probe at its end, a crossing would seem to have been abandoned. */
+	if (all)
+		attach_team_ends(p->attach);
 }
 
 /*

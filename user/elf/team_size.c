@@ -5,7 +5,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "elf/insn_group.h"
 #include "elf/x86_code.h"
@@ -24,7 +23,8 @@ enum content {
 
 struct search {
 	enum content in[REGISTERS];
-	int64_t constant[REGISTERS];
+	/* by register. SLOT: address of the word that was loaded; CONSTANT: the value */
+	int64_t value[REGISTERS];
 	uint64_t vaddr; /* of the function */
 	struct team_size found;
 	bool has_team, has_count;
@@ -51,17 +51,19 @@ static enum content content_of(const struct search *s, unsigned int reg)
 static enum content load_team(struct search *s, const x86_op_mem *m)
 {
 	enum content base = content_of(s, m->base);
+	uint64_t slot_vaddr = base == SLOT ? (uint64_t)s->value[register_of(m->base)] : 0;
 	int64_t team = m->disp;
 
 	if (m->index != X86_REG_INVALID ||
 	    (m->base != X86_REG_INVALID && base != SLOT && base != CONSTANT))
 		return UNKNOWN;
 	if ((base == CONSTANT &&
-	     __builtin_add_overflow(team, s->constant[register_of(m->base)], &team)) ||
+	     __builtin_add_overflow(team, s->value[register_of(m->base)], &team)) ||
 	    team != (int32_t)team)
 		return UNKNOWN;
-	s->failed |= s->has_team && s->found.team != team;
+	s->failed |= s->has_team && (s->found.team != team || s->found.slot_vaddr != slot_vaddr);
 	s->has_team = true;
+	s->found.slot_vaddr = slot_vaddr;
 	s->found.team = (int32_t)team;
 	return TEAM;
 }
@@ -76,7 +78,7 @@ static enum content load(struct search *s, const cs_insn *ci, const cs_x86_op *f
 	if (m->segment != X86_REG_INVALID || m->index != X86_REG_INVALID)
 		return UNKNOWN;
 	if (m->base == X86_REG_RIP && from->size == 8) {
-		s->found.slot_vaddr = s->vaddr + ci->address + ci->size + (uint64_t)m->disp;
+		s->value[to] = (int64_t)(s->vaddr + ci->address + ci->size + (uint64_t)m->disp);
 		return SLOT;
 	}
 	if (content_of(s, m->base) == TEAM && from->size == 4 && to == REGISTER_RAX) {
@@ -96,9 +98,12 @@ static enum content moved(struct search *s, const cs_insn *ci, int to)
 	case X86_OP_MEM:
 		return load(s, ci, from, to);
 	case X86_OP_IMM:
-		s->constant[to] = from->size == 4 ? (uint32_t)from->imm : from->imm;
+		s->value[to] = from->size == 4 ? (uint32_t)from->imm : from->imm;
 		return CONSTANT;
 	case X86_OP_REG:
+		if (content_of(s, from->reg) == UNKNOWN)
+			return UNKNOWN;
+		s->value[to] = s->value[register_of(from->reg)];
 		return content_of(s, from->reg);
 	default:
 		return UNKNOWN;
