@@ -334,7 +334,8 @@ static __always_inline bool arrive_in_team(struct pt_regs *ctx, struct sbt_threa
 			return false;
 		ask_for_ends(t);
 		if (!(flags & SBT_CROSSING_ROUND)) {
-			count(lost_team, bpf_get_smp_processor_id());
+			count(refused, bpf_get_smp_processor_id());
+			count(lost_early, bpf_get_smp_processor_id());
 			return true;
 		}
 	}

@@ -1141,7 +1141,7 @@ struct sbt_counts {
 	__u64 lost_ring; /* crossings for which no ring that was tried had room */
 	__u64 lost_thread; /* crossings in `refused` without a slot for the thread */
 	__u64 lost_process; /* crossings in `refused` without a slot for the process */
-	__u64 lost_early; /* crossings in `refused` of programs not examined yet (-a) */
+	__u64 lost_early; /* crossings in `refused` of programs or regions not examined yet */
 	/* records of type SBT_REC_TAIL or SBT_REC_LEFT (no crossings) for which no ring had room */
 	__u64 lost_tail;
 	__u64 lost_mark; /* records of type SBT_REC_MARK for which no ring had room */

@@ -435,6 +435,8 @@ def test_team_opened(t):
         trace = reported(t, data)
         episodes = sorted((e for e in trace.all("episode") if e["kind"] != "join"), key=lambda e: e["t_ns"])
         print(attach, len(episodes), trace.end["lost"], trace.end["departures_unknown"])
+        lost = 60 * 6 - len(episodes)
+        check_equal(f"{attach}: complete, with {lost} episodes missing", trace.end["complete"] and attach == BY_MULTI and lost > 0, False)
         known = [e for e in episodes if e["departures"] == "inferred"]
         # Each region has two or three threads. An episode with members of two regions has neither the members of the one nor of
         # the other.
